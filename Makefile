@@ -1,0 +1,48 @@
+# Everything runs in .venv, made from the files here; nothing else needs to be installed by hand.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help env demo test lint types imports tests compat tables golden clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+env: $(STAMP) ## create .venv and install sfumato with everything the tests need
+$(STAMP): pyproject.toml tools/install_dev.py
+	@$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python tools/install_dev.py
+	@touch $(STAMP)
+
+demo: $(STAMP) ## the main job on the table that ships with sfumato; results in demo-output/
+	$(BIN)/python -m sfumato demo --output demo-output
+
+test: lint types imports tests ## linters, types, import check and all tests
+
+lint: $(STAMP) ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP) ## mypy, strict
+	$(BIN)/mypy
+
+imports: $(STAMP) ## who may import whom
+	$(BIN)/python tools/check_imports.py
+
+tests: $(STAMP) ## the tests and the examples in docstrings and docs
+	$(BIN)/python -m pytest -q
+
+compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
+	$(PYTHON) tools/compat.py
+
+tables: $(STAMP) ## regenerate the tables of the random variates (must not change within a stream version)
+	$(BIN)/python tools/make_tables.py
+
+golden: $(STAMP) ## regenerate the golden digests (only with a new stream version)
+	$(BIN)/python tools/make_golden.py
+
+clean: ## remove the environment and everything generated
+	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

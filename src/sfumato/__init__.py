@@ -1,0 +1,1 @@
+"""sfumato: blur every record, keep every cluster."""

@@ -1,0 +1,87 @@
+"""Errors and warnings that a user meets; each says what to type next.
+
+Every error is a `SfumatoError`, and also the built-in error that scikit-learn users expect
+(`ValueError`, `TypeError`), so that `except ValueError` keeps working.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConstantColumnWarning",
+    "DataError",
+    "DuplicateRowsError",
+    "KeyFileError",
+    "MissingComponentError",
+    "NoiseReuseWarning",
+    "ParameterError",
+    "SecretStateError",
+    "SfumatoError",
+    "SfumatoWarning",
+    "UnchangedCellsWarning",
+]
+
+
+class SfumatoError(Exception):
+    """Base of all errors of this package: one message, and a hint that says what to do.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, where, and what is allowed.
+    hint : str, optional
+        What to type or change next.
+
+    Examples
+    --------
+    >>> print(SfumatoError("no column 'custmer_id'", hint="did you mean 'customer_id'?"))
+    no column 'custmer_id'
+    hint: did you mean 'customer_id'?
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+
+class DataError(SfumatoError, ValueError):
+    """The table cannot be used as it is."""
+
+
+class ParameterError(SfumatoError, ValueError):
+    """A parameter is unknown, of the wrong type or out of its range."""
+
+
+class DuplicateRowsError(SfumatoError, ValueError):
+    """A block of rows reached a summary twice; counting it twice would change the release."""
+
+
+class KeyFileError(SfumatoError, OSError):
+    """A key file cannot be written or must not be trusted."""
+
+
+class SecretStateError(SfumatoError, TypeError):
+    """Something secret was about to leave the process (pickling a key or a fitted perturber)."""
+
+
+class MissingComponentError(SfumatoError, ImportError):
+    """An optional library is not installed; the hint names the extra that brings it."""
+
+
+class SfumatoWarning(UserWarning):
+    """Base of all warnings of this package."""
+
+
+class NoiseReuseWarning(SfumatoWarning):
+    """The same noise is being used for other values: the difference of the two releases has no noise."""
+
+
+class ConstantColumnWarning(SfumatoWarning):
+    """A column holds one value only; there is nothing in it to hide behind."""
+
+
+class UnchangedCellsWarning(SfumatoWarning):
+    """Cells that the method will publish as they are."""

@@ -1,0 +1,37 @@
+"""Shared fixtures: the papers' data, found through SFUMATO_DATA."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+DATA = os.environ.get("SFUMATO_DATA")
+
+
+def pytest_report_header() -> str:
+    if DATA:
+        return f"papers' data: {DATA}"
+    return "papers' data: SFUMATO_DATA is not set; tests marked `data` are left out"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "data: needs the papers' data sets (SFUMATO_DATA)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if DATA:
+        return
+    if os.environ.get("CI") == "true":
+        raise pytest.UsageError("CI must set SFUMATO_DATA: the tests on the papers' data may not be left out")
+    left_out = pytest.mark.skip(reason="SFUMATO_DATA is not set (the folder with the papers' data sets)")
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(left_out)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    assert DATA is not None
+    return Path(DATA)
