@@ -1,0 +1,1 @@
+"""The one mechanism: keys, streams, blocks, summaries, kernels. Knows nothing of files or dataframes."""

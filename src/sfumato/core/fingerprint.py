@@ -1,0 +1,84 @@
+"""A keyed fingerprint of a table, as a sum over its rows.
+
+Two tables with one fingerprint would share their noise, so any change of a cell, of a row's place or of a
+column's name must change it. It is a sum, so that blocks may be added in any order and any cut. The
+multipliers are secret: nobody without the key can compute it, or test a guess about the table with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.keys import derive
+from sfumato.core.rows import RowRange, Rows
+
+__all__ = ["RowHasher"]
+
+_MASK = (1 << 64) - 1
+
+
+class RowHasher:
+    """Hash rows under a subkey.
+
+    Parameters
+    ----------
+    subkey : bytes
+        32 bytes.
+    names : sequence of str
+        Column names; each column has multipliers of its own.
+
+    Examples
+    --------
+    >>> hasher = RowHasher(bytes(32), ["a", "b"])
+    >>> tile = np.array([[1.0, 2.0], [3.0, 4.0]])  # two columns of two rows
+    >>> hasher.sums(tile, RowRange(0, 2)) == hasher.sums(tile[:, ::-1].copy(), RowRange(0, 2))
+    False
+    """
+
+    __slots__ = ("_lanes", "_multipliers", "_names", "_spread", "_subkey")
+
+    def __init__(self, subkey: bytes, names: Sequence[str]) -> None:
+        self._subkey = subkey
+        self._names = tuple(names)
+        self._multipliers = [_odd_words(derive(subkey, "column", name), 1)[0] for name in names]
+        self._spread = _odd_words(derive(subkey, "spread"), 1)[0]
+        self._lanes = [_odd_words(derive(subkey, "lane", lane), 3) for lane in (0, 1)]
+
+    def rows(self, tile: NDArray[np.float64]) -> NDArray[np.uint64]:
+        """Return one 64-bit hash for each row of a tile of shape (columns, rows)."""
+        total = np.zeros(tile.shape[1], dtype=np.uint64)
+        for column, multiplier in zip(tile, self._multipliers, strict=True):
+            bits = (column + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0: one value, one hash
+            # whole numbers have empty low bits: bring the high bits down before and after the spreading
+            bits ^= bits >> np.uint64(31)
+            bits *= self._spread
+            bits ^= bits >> np.uint64(32)
+            bits *= multiplier
+            total += bits
+        return total
+
+    def sums(self, tile: NDArray[np.float64], rows: Rows) -> tuple[int, int]:
+        """Return the two 64-bit lanes of a block; lanes of disjoint blocks add up modulo 2^64."""
+        hashes = self.rows(tile)
+        labels = rows.labels()
+        out = []
+        for place, first, second in self._lanes:
+            mixed = hashes + labels * place
+            mixed ^= mixed >> np.uint64(32)
+            mixed *= first
+            mixed ^= mixed >> np.uint64(29)
+            mixed *= second
+            mixed ^= mixed >> np.uint64(32)
+            out.append(int(np.add.reduce(mixed, dtype=np.uint64)))
+        return out[0], out[1]
+
+    def digest(self, lanes: tuple[int, int], n_rows: int) -> bytes:
+        """Return the 32-byte fingerprint of a table from its lanes and number of rows."""
+        return derive(self._subkey, "table", lanes[0] & _MASK, lanes[1] & _MASK, n_rows, self._names)
+
+
+def _odd_words(subkey: bytes, count: int) -> NDArray[np.uint64]:
+    return RowRange(0, count).words(subkey) | np.uint64(1)

@@ -1,0 +1,192 @@
+"""The secret key: 32 bytes from the operating system, from which every other secret is derived.
+
+A release depends on one `Key`. Nothing derives randomness from the key itself: each use asks for a
+*subkey* bound to everything that must keep two uses apart (release name, method, parameters, table,
+purpose, column). Knowing one subkey says nothing about another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sfumato.core.canonical import canonical_bytes
+from sfumato.exceptions import KeyFileError, ParameterError, SecretStateError
+
+__all__ = ["Key", "derive"]
+
+KEY_BYTES = 32
+_HEADER = "sfumato-key-1"
+_MAX_FILE_BYTES = 1024
+
+
+def derive(secret: bytes, *context: Any) -> bytes:
+    """Return the 32-byte subkey of a secret for one context (keyed BLAKE2b).
+
+    Parameters
+    ----------
+    secret : bytes
+        32 secret bytes.
+    *context
+        Plain values that name the use; different contexts give unrelated subkeys.
+
+    Returns
+    -------
+    bytes
+        32 bytes.
+
+    Examples
+    --------
+    >>> derive(bytes(32), "noise", "age") == derive(bytes(32), "noise", "wage")
+    False
+    """
+    return hashlib.blake2b(
+        canonical_bytes(context), key=secret, digest_size=KEY_BYTES, person=b"sfumato-derive-1"
+    ).digest()
+
+
+class Key:
+    """A secret of 32 bytes that makes a release repeatable, and invertible where the method is.
+
+    It never shows itself: `repr` gives a fingerprint, pickling raises. Copies are the object itself,
+    so that scikit-learn's `clone` works.
+
+    Examples
+    --------
+    >>> key = Key.generate()
+    >>> key == Key.generate()
+    False
+    >>> import copy
+    >>> copy.deepcopy(key) is key
+    True
+    """
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        if not isinstance(secret, bytes) or len(secret) != KEY_BYTES:
+            raise ParameterError(
+                f"a key is exactly {KEY_BYTES} bytes",
+                hint="use sfumato.Key.generate(), or sfumato.Key.load(path) for a key file",
+            )
+        self._secret = secret
+
+    @classmethod
+    def generate(cls) -> Key:
+        """Return a new key from the operating system's generator."""
+        return cls(secrets.token_bytes(KEY_BYTES))
+
+    @classmethod
+    def from_insecure_seed(cls, seed: int) -> Key:
+        """Return the key of an integer, for tests only: small integers can be tried one by one.
+
+        Parameters
+        ----------
+        seed : int
+        """
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise ParameterError(f"insecure_seed must be an int or None, got {type(seed).__name__}")
+        return cls(hashlib.blake2b(f"insecure seed {seed}".encode(), digest_size=KEY_BYTES).digest())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Key:
+        """Read a key file; refuse one that other users can read.
+
+        Parameters
+        ----------
+        path : path of a file written by `save`
+        """
+        path = Path(path)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})", hint=_load_hint(path)) from None
+        with open(descriptor, encoding="ascii", errors="replace") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise KeyFileError(f"{path}: not a regular file")
+            if status.st_mode & 0o077:
+                raise KeyFileError(
+                    f"{path}: other users may read this key file (mode {stat.S_IMODE(status.st_mode):04o})",
+                    hint=f"chmod 600 {path}   (and make a new key if others may have seen it)",
+                )
+            text = file.read(_MAX_FILE_BYTES)
+        header, _, body = text.partition("\n")
+        body = body.strip()
+        if header != _HEADER or len(body) != 2 * KEY_BYTES or set(body) - set("0123456789abcdef"):
+            raise KeyFileError(
+                f"{path}: not a sfumato key file", hint="make one with sfumato.Key.generate().save(path)"
+            )
+        return cls(bytes.fromhex(body))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the key to a new file that only its owner can read; never overwrite.
+
+        Parameters
+        ----------
+        path : path of a file that does not exist yet
+        """
+        path = Path(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileExistsError:
+            raise KeyFileError(
+                f"{path}: exists already, and a key file is never overwritten",
+                hint="choose another path; without its old key a release can be neither restored nor repeated",
+            ) from None
+        except OSError as error:
+            raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
+        try:
+            with open(descriptor, "w", encoding="ascii") as file:
+                os.fchmod(descriptor, 0o600)  # the umask may only have narrowed it
+                file.write(f"{_HEADER}\n{self._secret.hex()}\n")
+                file.flush()
+                os.fsync(descriptor)
+        except BaseException:
+            # half a key is worse than none: it looks like a key and opens nothing
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise
+
+    def derive(self, *context: Any) -> bytes:
+        """Return the subkey of this key for one context; see the function `derive`."""
+        return derive(self._secret, *context)
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hexadecimal digits that tell keys apart and say nothing about them."""
+        return self.derive("fingerprint").hex()[:8]
+
+    def __repr__(self) -> str:
+        return f"Key(fingerprint={self.fingerprint!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and hmac.compare_digest(self._secret, other._secret)
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __copy__(self) -> Key:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Key:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise SecretStateError(
+            "a Key cannot be pickled: the pickle would hold the secret in plain sight",
+            hint="save it with key.save(path) and load it with sfumato.Key.load(path)",
+        )
+
+
+def _load_hint(path: Path) -> str:
+    if path.is_symlink():
+        return "symbolic links are refused; give the path of the file itself"
+    return "check the path; a new key is made with sfumato.Key.generate().save(path)"

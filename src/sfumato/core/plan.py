@@ -1,0 +1,187 @@
+"""How a method is fitted and applied: rounds of summaries, then a row kernel.
+
+A method is a generator: it *yields* the summary it wants next, one pass over the table fills it, and the
+filled summary is sent back; what the generator returns is the fitted state. It never holds the data, so an
+array in memory, a stream of batches, a thread pool or a cluster can run it and reach the same state. The
+kernel then maps blocks of rows, each by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.coverage import Coverage
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.rows import RowRange, Rows
+from sfumato.core.summaries import Summary, Survey
+
+__all__ = ["Batch", "Facts", "Rounds", "fill", "run_kernel", "run_rounds", "survey", "tile_rows"]
+
+Floats = NDArray[np.float64]
+S = TypeVar("S", bound=Summary)
+Rounds = Generator[Any, Any, Any]  # yields a Summary, is sent the same one filled, returns the fitted state
+
+BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
+_TILE_BYTES = 1 << 20
+
+
+class Batch(Protocol):
+    """Some consecutive rows of a table, as a reader yields them."""
+
+    @property
+    def rows(self) -> Rows:
+        """The absolute row numbers."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    def tile(self, start: int, stop: int) -> Floats:
+        """Return rows start..stop-1 of the batch as a new array of shape (columns, rows)."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the survey says about a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The perturbed columns.
+    integer : tuple of bool
+        Which of them hold integers.
+    n_rows : int
+    low, high : arrays of shape (d,)
+        Smallest and largest value of each column.
+    fingerprint : bytes
+        Keyed fingerprint of the table.
+    """
+
+    names: tuple[str, ...]
+    integer: tuple[bool, ...]
+    n_rows: int
+    low: Floats
+    high: Floats
+    fingerprint: bytes
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    def __repr__(self) -> str:  # extremes of a column are original values
+        return f"Facts(n_rows={self.n_rows}, n_columns={self.n_columns})"
+
+
+def tile_rows(n_columns: int) -> int:
+    """Return how many rows make a tile that stays in the second-level cache."""
+    return max(512, min(16384, _TILE_BYTES // (8 * max(n_columns, 1))))
+
+
+def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S, Coverage]:
+    """Read a table once and return the filled summary with the rows it covers.
+
+    Parameters
+    ----------
+    template : Summary
+        Only its kind and parameters are used.
+    batches : iterable of Batch
+    threads : int
+        Blocks are shared among so many workers; the result does not depend on it.
+    """
+    coverage = Coverage()
+    total = template.fresh()
+    workers = [template.fresh() for _ in range(threads)] if threads > 1 else []
+    with ThreadPoolExecutor(max_workers=max(threads, 1)) as pool:
+        for batch in batches:
+            if isinstance(batch.rows, RowRange):
+                coverage.add(batch.rows.start, batch.rows.stop)
+            spans = list(_spans(len(batch), BLOCK_ROWS))
+            if threads > 1 and len(spans) > 1:
+                shares = [(worker, batch, spans[i::threads]) for i, worker in enumerate(workers)]
+                list(pool.map(_add_spans, *zip(*shares, strict=True)))
+            else:
+                _add_spans(total, batch, spans)
+    for worker in workers:
+        total.merge(worker)
+    return total, coverage
+
+
+def _add_spans(summary: Summary, batch: Batch, spans: list[tuple[int, int]]) -> None:
+    for start, stop in spans:
+        summary.add(batch.tile(start, stop), batch.rows.part(start, stop))
+
+
+def _spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, n_rows, size):
+        yield start, min(start + size, n_rows)
+
+
+def survey(
+    batches: Iterable[Batch], names: tuple[str, ...], integer: tuple[bool, ...], hasher: RowHasher, *, threads: int = 1
+) -> Facts:
+    """Return the facts of a table: the first pass of every fit."""
+    seen, coverage = fill(Survey(hasher, len(names)), batches, threads=threads)
+    coverage.require_whole(seen.n_rows)
+    return Facts(names, integer, seen.n_rows, seen.low, seen.high, seen.fingerprint())
+
+
+def run_rounds(rounds: Rounds, read: Callable[[], Iterable[Batch]], n_rows: int, *, threads: int = 1) -> Any:
+    """Drive a method's rounds to its fitted state.
+
+    Parameters
+    ----------
+    rounds : generator
+        Yields summaries, returns the fitted state.
+    read : callable
+        Starts a new pass over the table.
+    n_rows : int
+        Rows of the table; a pass that sees other rows is refused.
+    threads : int
+    """
+    try:
+        wanted = next(rounds)
+        while True:
+            filled, coverage = fill(wanted, read(), threads=threads)
+            coverage.require_whole(n_rows)
+            wanted = rounds.send(filled)
+    except StopIteration as finished:
+        return finished.value
+
+
+def run_kernel(
+    kernel: Callable[[Floats, Rows], Floats],
+    batch: Batch,
+    write: Callable[[int, int, Floats], None],
+    *,
+    rows_per_tile: int,
+    threads: int = 1,
+) -> None:
+    """Map a batch tile by tile; `write(start, stop, released_tile)` stores each result.
+
+    Parameters
+    ----------
+    kernel : callable
+        (tile, rows) -> released tile; it may overwrite its tile.
+    batch : Batch
+    write : callable
+    rows_per_tile : int
+    threads : int
+    """
+
+    def one(span: tuple[int, int]) -> None:
+        start, stop = span
+        write(start, stop, kernel(batch.tile(start, stop), batch.rows.part(start, stop)))
+
+    spans = list(_spans(len(batch), rows_per_tile))
+    if threads > 1 and len(spans) > 1:
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            list(pool.map(one, spans))
+    else:
+        for span in spans:
+            one(span)

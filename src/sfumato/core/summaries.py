@@ -1,0 +1,241 @@
+"""Summaries of blocks: what a method may learn of a table while reading it once.
+
+A summary is *exact*: minima, counts, and sums of integers. So its value depends on the rows and on nothing
+else, neither on the size of the batches nor on the order in which they are merged. Float sums would differ
+in their last bits, and with them every released value.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.rows import Rows
+
+__all__ = ["Gathered", "Moments", "Sample", "Summary", "Survey"]
+
+Floats = NDArray[np.float64]
+
+_QUANTUM_BITS = 21  # 2^21 on each side of the middle: products of 1024 rows stay below 2^53
+_PRODUCT_ROWS = 1024
+
+
+class Summary(ABC):
+    """Something that can be learnt from blocks in any order.
+
+    Subclasses add blocks (`add`), give an empty twin for another worker (`fresh`), and join with what
+    another worker has seen (`merge`).
+    """
+
+    @abstractmethod
+    def fresh(self) -> Self:
+        """Return an empty summary of the same kind."""
+
+    @abstractmethod
+    def add(self, tile: Floats, rows: Rows) -> None:
+        """Add a block: `tile` has shape (columns, rows)."""
+
+    @abstractmethod
+    def merge(self, other: Self) -> None:
+        """Add everything another summary has seen (other rows)."""
+
+
+class Survey(Summary):
+    """The first look at a table: number of rows, smallest and largest value, fingerprint.
+
+    Parameters
+    ----------
+    hasher : RowHasher
+    n_columns : int
+    """
+
+    def __init__(self, hasher: RowHasher, n_columns: int) -> None:
+        self._hasher = hasher
+        self.n_rows = 0
+        self.low = np.full(n_columns, np.inf)
+        self.high = np.full(n_columns, -np.inf)
+        self._lanes = (0, 0)
+
+    def fresh(self) -> Self:
+        return type(self)(self._hasher, len(self.low))
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        if tile.shape[1] == 0:
+            return
+        self.n_rows += tile.shape[1]
+        np.minimum(self.low, tile.min(axis=1), out=self.low)
+        np.maximum(self.high, tile.max(axis=1), out=self.high)
+        self._add_lanes(self._hasher.sums(tile, rows))
+
+    def merge(self, other: Self) -> None:
+        self.n_rows += other.n_rows
+        np.minimum(self.low, other.low, out=self.low)
+        np.maximum(self.high, other.high, out=self.high)
+        self._add_lanes(other._lanes)
+
+    def _add_lanes(self, lanes: tuple[int, int]) -> None:
+        self._lanes = ((self._lanes[0] + lanes[0]) % 2**64, (self._lanes[1] + lanes[1]) % 2**64)
+
+    def fingerprint(self) -> bytes:
+        """Return the keyed fingerprint of the rows seen."""
+        return self._hasher.digest(self._lanes, self.n_rows)
+
+
+class Moments(Summary):
+    """Exact means and covariances on a grid of 2^22 steps over each column's range.
+
+    Values become integers, and products of integers below 2^53 are exact in doubles, so that even a matrix
+    product by BLAS has one possible result. The means keep another 22 bits.
+
+    Parameters
+    ----------
+    low, high : arrays of shape (d,)
+        Range of each column, from the survey.
+    cross : bool
+        False leaves out the covariances and keeps the variances.
+
+    Examples
+    --------
+    >>> from sfumato.core.rows import RowRange
+    >>> moments = Moments(np.array([0.0]), np.array([4.0]))
+    >>> moments.add(np.array([[0.0, 1.0, 3.0, 4.0]]), RowRange(0, 4))
+    >>> moments.mean().tolist(), moments.variance().round(6).tolist()
+    ([2.0], [3.333333])
+    """
+
+    def __init__(self, low: Floats, high: Floats, *, cross: bool = True) -> None:
+        self._low, self._high, self._cross = low, high, cross
+        self._middle = low / 2 + high / 2
+        half = high / 2 - low / 2
+        self._unit = np.where(half > 0, half, 1.0) / 2.0**_QUANTUM_BITS
+        d = len(low)
+        self.n_rows = 0
+        self._sums: list[int] = [0] * d
+        self._rest: list[int] = [0] * d
+        shape = (d, d) if cross else (d,)
+        self._products = np.zeros(shape, dtype=object)
+
+    def fresh(self) -> Self:
+        return type(self)(self._low, self._high, cross=self._cross)
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        for start in range(0, tile.shape[1], 1 << 19):  # int64 holds 2^42 * 2^19
+            self._add_part(tile[:, start : start + (1 << 19)])
+
+    def _add_part(self, tile: Floats) -> None:
+        scaled = tile - self._middle[:, None]
+        scaled /= self._unit[:, None]
+        steps = np.rint(scaled)
+        scaled -= steps
+        scaled *= 2.0**22
+        rest = np.rint(scaled).astype(np.int64)
+        products = np.zeros(self._products.shape, dtype=np.int64)
+        for start in range(0, tile.shape[1], _PRODUCT_ROWS):
+            part = steps[:, start : start + _PRODUCT_ROWS]
+            exact = part @ part.T if self._cross else (part * part).sum(axis=1)
+            products += exact.astype(np.int64)
+        self.n_rows += tile.shape[1]
+        for column, (s, r) in enumerate(zip(steps.astype(np.int64).sum(axis=1), rest.sum(axis=1), strict=True)):
+            self._sums[column] += int(s)
+            self._rest[column] += int(r)
+        self._products += products.astype(object)
+
+    def merge(self, other: Self) -> None:
+        self.n_rows += other.n_rows
+        self._sums = [a + b for a, b in zip(self._sums, other._sums, strict=True)]
+        self._rest = [a + b for a, b in zip(self._rest, other._rest, strict=True)]
+        self._products = self._products + other._products
+
+    def mean(self) -> Floats:
+        """Return the mean of each column."""
+        steps = [((s << 22) + r) / (self.n_rows << 22) for s, r in zip(self._sums, self._rest, strict=True)]
+        return np.clip(self._middle + np.array(steps) * self._unit, self._low, self._high)
+
+    def covariance(self) -> Floats:
+        """Return the covariance matrix (divisor n - 1)."""
+        n = self.n_rows
+        out = np.empty(self._products.shape)
+        for i, a in enumerate(self._sums):
+            for j, b in enumerate(self._sums):
+                # integers divided by integers: correctly rounded, whatever their size
+                out[i, j] = (n * self._products[i, j] - a * b) / (n * max(n - 1, 1))
+        return out * self._unit[:, None] * self._unit[None, :]
+
+    def variance(self) -> Floats:
+        """Return the variance of each column (divisor n - 1)."""
+        n = self.n_rows
+        squares = np.diagonal(self._products) if self._cross else self._products
+        exact = [(n * p - s * s) / (n * max(n - 1, 1)) for p, s in zip(squares, self._sums, strict=True)]
+        return np.array(exact) * self._unit * self._unit
+
+    def deviation(self) -> Floats:
+        """Return the standard deviation of each column (divisor n - 1)."""
+        return np.sqrt(self.variance())
+
+
+class Sample(Summary):
+    """A keyed random sample: the `size` rows with the smallest words.
+
+    Parameters
+    ----------
+    size : int
+    subkey : bytes
+        The stream whose words decide.
+    """
+
+    def __init__(self, size: int, subkey: bytes) -> None:
+        self._size, self._subkey = size, subkey
+        self._words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        self._labels: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        self._values: Floats | None = None
+
+    def fresh(self) -> Self:
+        return type(self)(self._size, self._subkey)
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        self._keep(rows.words(self._subkey), rows.labels(), tile)
+
+    def merge(self, other: Self) -> None:
+        if other._values is not None:
+            self._keep(other._words, other._labels, other._values)
+
+    def _keep(self, words: NDArray[np.uint64], labels: NDArray[np.uint64], values: Floats) -> None:
+        if len(words) > self._size:
+            shortlist = np.argpartition(words, self._size - 1)[: self._size]
+            words, labels, values = words[shortlist], labels[shortlist], values[:, shortlist]
+        if self._values is not None:
+            words = np.concatenate([self._words, words])
+            labels = np.concatenate([self._labels, labels])
+            values = np.concatenate([self._values, values], axis=1)
+        order = np.lexsort((labels, words))[: self._size]
+        self._words, self._labels, self._values = words[order], labels[order], values[:, order]
+
+    def values(self) -> Floats:
+        """Return the sampled rows in the order of their words, shape (size, d)."""
+        assert self._values is not None
+        return np.ascontiguousarray(self._values.T)
+
+
+class Gathered(Summary):
+    """All rows, for methods that need the whole table at once; merging is a disjoint union."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[int, Floats]] = []
+
+    def fresh(self) -> Self:
+        return type(self)()
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        start: Any = getattr(rows, "start", len(self._parts))
+        self._parts.append((start, tile.copy()))
+
+    def merge(self, other: Self) -> None:
+        self._parts += other._parts
+
+    def values(self) -> Floats:
+        """Return the table in row order, shape (columns, rows)."""
+        return np.concatenate([part for _, part in sorted(self._parts, key=lambda item: item[0])], axis=1)

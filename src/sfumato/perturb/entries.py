@@ -1,0 +1,97 @@
+"""What a row of the catalogue of methods is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from sfumato.perturb.parameters import Parameter
+
+__all__ = ["Break", "Method", "Paper"]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Where a method comes from."""
+
+    id: str
+    authors: str
+    title: str
+    venue: str
+    year: int
+
+
+@dataclass(frozen=True)
+class Break:
+    """An attack that is known to undo a method.
+
+    Attributes
+    ----------
+    attack : str
+        Id in the catalogue of attacks.
+    cost : str
+        What the attacker must know.
+    when : mapping
+        Parameters under which it holds; empty means always.
+    """
+
+    attack: str
+    cost: str
+    when: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the catalogue.
+
+    Attributes
+    ----------
+    id : str
+        Short name for the command line ("rdp").
+    name : str
+        Name of the class in `sfumato.perturb`.
+    module : str
+        Module that holds the class.
+    summary : str
+        One line in plain words.
+    paper : Paper
+    tier : str
+        "row": each row by itself, any size of table; "table": rows depend on one another, in memory.
+    passes : int
+        Passes over the table that a release takes, the releasing one included.
+    invertible : bool
+        Whether the owner, with the key, gets the originals back.
+    keeps_distances : bool
+        Whether distances between rows stay (with default parameters).
+    row_preserving : bool
+        Whether released columns mean the same as the original ones.
+    parameters : tuple of Parameter
+        Its own parameters.
+    known_breaks : tuple of Break
+    paper_parameters : mapping
+        The paper's own settings.
+    wraps : bool
+        Whether it wraps another method.
+    """
+
+    id: str
+    name: str
+    module: str
+    summary: str
+    paper: Paper
+    tier: str
+    passes: int
+    invertible: bool
+    keeps_distances: bool
+    parameters: tuple[Parameter, ...]
+    known_breaks: tuple[Break, ...]
+    paper_parameters: Mapping[str, Any] = field(default_factory=dict)
+    row_preserving: bool = True
+    wraps: bool = False
+
+    def load(self) -> type[Any]:
+        """Import and return the class."""
+        cls: type[Any] = getattr(import_module(f"sfumato.perturb.{self.module}"), self.name)
+        return cls

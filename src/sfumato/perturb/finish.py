@@ -1,0 +1,52 @@
+"""The last step of a release: doubles back to the type of their column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.exceptions import DataError
+
+__all__ = ["empty_column", "finish_column"]
+
+_TYPES = {"integer": np.int64, "float32": np.float32, "float64": np.float64}
+_LARGEST = 2.0**62
+
+
+def empty_column(kind: str, n_rows: int) -> NDArray[Any]:
+    """Return an empty column for released values.
+
+    Parameters
+    ----------
+    kind : "integer", "float32" or "float64"
+        Integers come back as 64-bit ones: a perturbed value may leave the range of a smaller type.
+    n_rows : int
+    """
+    return np.empty(n_rows, dtype=_TYPES[kind])
+
+
+def finish_column(values: NDArray[np.float64], kind: str, target: NDArray[Any]) -> None:
+    """Write released values into a column of their own type: integers by rounding half to even.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    kind : str
+    target : array of shape (n,)
+
+    Examples
+    --------
+    >>> out = empty_column("integer", 3)
+    >>> finish_column(np.array([1.2, 2.5, -0.7]), "integer", out)
+    >>> out.tolist()
+    [1, 2, -1]
+    """
+    if kind == "integer":
+        rounded = np.rint(values)
+        if len(rounded) and float(np.abs(rounded).max()) > _LARGEST:
+            raise DataError("a perturbed integer does not fit in 64 bits", hint="convert the column to floats first")
+        target[...] = rounded
+    else:
+        target[...] = values
