@@ -99,7 +99,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     @property
     def tier(self) -> str:
-        """"row" if each row is perturbed by itself, "table" if rows depend on one another."""
+        """Say "row" if each row is perturbed by itself, "table" if rows depend on one another."""
         return self.catalogue_row().tier
 
     @classmethod
@@ -187,7 +187,9 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         for parameter in self.catalogue_row().parameters:
             check_parameter(parameter, getattr(self, parameter.name), owner=type(self).__name__)
         if not isinstance(self.release, str):
-            raise ParameterError(f"{type(self).__name__}: release must be a name (str), got {type(self.release).__name__}")
+            raise ParameterError(
+                f"{type(self).__name__}: release must be a name (str), got {type(self.release).__name__}"
+            )
 
     def _check_facts(self, facts: Facts) -> None:
         if facts.n_rows < 2:
@@ -374,5 +376,5 @@ def _secret_names(cls: type[Perturber]) -> frozenset[str]:
 def _refuse_pickle(name: str) -> NoReturn:
     raise SecretStateError(
         f"a fitted {name} cannot be pickled: the pickle would hold the key and statistics of the originals",
-        hint="pickle it unfitted, or keep the key with key.save(path) and fit again: the same key gives the same release",
+        hint="pickle it unfitted, or keep the key with key.save(path): the same key gives the same release again",
     )

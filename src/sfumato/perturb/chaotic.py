@@ -74,7 +74,7 @@ class ChaoticNoise(Perturber):
 
     @property
     def tier(self) -> str:
-        """"table" for the orbit, which runs through all rows; "row" otherwise."""
+        """Say "table" for the orbit, which runs through all rows; "row" otherwise."""
         return "table" if self.source == "orbit" else "row"
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:

@@ -77,7 +77,8 @@ class IntervalCounts(Summary):
 
     def _exact_sums(self, interval: Integers, whole: Floats) -> Integers:
         # doubles hold these sums of whole numbers exactly, so their order does not matter
-        return np.bincount(interval, weights=whole, minlength=self.n_intervals).astype(np.int64)
+        sums: Floats = np.bincount(interval, weights=whole, minlength=self.n_intervals)
+        return sums.astype(np.int64)
 
     def merge(self, other: Self) -> None:
         self.counts += other.counts
@@ -92,4 +93,5 @@ class IntervalCounts(Summary):
         """Return the sum of squared deviations from the interval's own mean, in squared interval widths."""
         count = np.maximum(self.counts[column], 1)
         mean = self._sums[column] / 2.0**_SUM_BITS / count
-        return np.maximum(self._squares[column] / 2.0 ** (2 * _SQUARE_BITS) - count * mean * mean, 0.0)
+        scatter: Floats = np.maximum(self._squares[column] / 2.0 ** (2 * _SQUARE_BITS) - count * mean * mean, 0.0)
+        return scatter

@@ -117,8 +117,8 @@ class IntervalResampling(Perturber):
         if unchanged:
             cells = facts.n_rows * facts.n_columns
             warnings.warn(
-                f"{unchanged:,} of {cells:,} cells ({unchanged / cells:.1%}) lie in clusters of one value at the end of "
-                "their column, or in a constant column, and are released as they are. "
+                f"{unchanged:,} of {cells:,} cells ({unchanged / cells:.1%}) lie in clusters of one value at the end "
+                "of their column, or in a constant column, and are released as they are. "
                 "min_radius=0.25 moves those at the ends.",
                 UnchangedCellsWarning,
                 stacklevel=2,

@@ -72,9 +72,7 @@ class MultiplicativeNoise(Perturber):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         yield from ()  # the survey says enough: no rounds
-        return _Fitted(
-            facts.names, per_column(self.scale, facts.names, owner="MultiplicativeNoise", parameter="scale")
-        )
+        return _Fitted(facts.names, per_column(self.scale, facts.names, owner="MultiplicativeNoise", parameter="scale"))
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         for values, name, scale in zip(tile, fitted.names, fitted.scales, strict=True):

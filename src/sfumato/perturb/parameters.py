@@ -153,6 +153,4 @@ def _number_fits(parameter: Parameter, value: Any) -> bool:
     number = float(value)
     if parameter.low is not None and (number < parameter.low or (parameter.open_low and number == parameter.low)):
         return False
-    return parameter.high is None or not (
-        number > parameter.high or (parameter.open_high and number == parameter.high)
-    )
+    return parameter.high is None or not (number > parameter.high or (parameter.open_high and number == parameter.high))

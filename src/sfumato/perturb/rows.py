@@ -394,7 +394,9 @@ METHODS: tuple[Method, ...] = (
         wraps=True,
         parameters=(
             Parameter("perturber", "perturber", None, "the method to enhance"),
-            Parameter("fraction", "number", 0.05, "share of the rows, the papers' rho", low=0.0, high=1.0, open_low=True),
+            Parameter(
+                "fraction", "number", 0.05, "share of the rows, the papers' rho", low=0.0, high=1.0, open_low=True
+            ),
             Parameter(
                 "distributions",
                 "distributions",

@@ -73,7 +73,8 @@ class Scaling(Invertible):
         factors = per_column(self.factors, facts.names, owner="Scaling", parameter="factors")
         if (factors == 0.0).any():
             raise ParameterError(
-                "Scaling: a factor of 0 would erase its column", hint="drop the column instead, or choose another factor"
+                "Scaling: a factor of 0 would erase its column",
+                hint="drop the column instead, or choose another factor",
             )
         return _Fitted(factors)
 
