@@ -111,7 +111,7 @@ class Moments(Summary):
         self._low, self._high, self._cross = low, high, cross
         self._middle = low / 2 + high / 2
         half = high / 2 - low / 2
-        self._unit = np.where(half > 0, half, 1.0) / 2.0**_QUANTUM_BITS
+        self._unit = np.maximum(np.where(half > 0, half, 1.0) / 2.0**_QUANTUM_BITS, np.finfo(np.float64).tiny)
         d = len(low)
         self.n_rows = 0
         self._sums: list[int] = [0] * d
@@ -167,14 +167,17 @@ class Moments(Summary):
 
     def variance(self) -> Floats:
         """Return the variance of each column (divisor n - 1)."""
-        n = self.n_rows
-        squares = np.diagonal(self._products) if self._cross else self._products
-        exact = [(n * p - s * s) / (n * max(n - 1, 1)) for p, s in zip(squares, self._sums, strict=True)]
-        return np.array(exact) * self._unit * self._unit
+        return self._step_variance() * self._unit * self._unit
 
     def deviation(self) -> Floats:
         """Return the standard deviation of each column (divisor n - 1)."""
-        return np.sqrt(self.variance())
+        return np.sqrt(self._step_variance()) * self._unit
+
+    def _step_variance(self) -> Floats:
+        n = self.n_rows
+        squares = np.diagonal(self._products) if self._cross else self._products
+        exact = [(n * p - s * s) / (n * max(n - 1, 1)) for p, s in zip(squares, self._sums, strict=True)]
+        return np.array(exact)
 
 
 class Sample(Summary):

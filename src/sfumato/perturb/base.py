@@ -199,6 +199,12 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
                 f"(n_samples={facts.n_rows}).",
                 hint="a table of fewer than two rows has no clusters to keep",
             )
+        large = [name for name, low, high in zip(facts.names, facts.low, facts.high, strict=True) if max(-low, high) > 1e150]
+        if large:
+            raise DataError(
+                f"{type(self).__name__}: column {large[0]!r} holds values beyond 1e150, which cannot be squared",
+                hint="use another unit for the column",
+            )
         constant = [name for name, low, high in zip(facts.names, facts.low, facts.high, strict=True) if low == high]
         if constant:
             warnings.warn(

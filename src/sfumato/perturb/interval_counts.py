@@ -77,8 +77,8 @@ class IntervalCounts(Summary):
 
     def _exact_sums(self, interval: Integers, whole: Floats) -> Integers:
         # doubles hold these sums of whole numbers exactly, so their order does not matter
-        sums: Floats = np.bincount(interval, weights=whole, minlength=self.n_intervals)
-        return sums.astype(np.int64)
+        out: Integers = np.bincount(interval, weights=whole, minlength=self.n_intervals).astype(np.int64)
+        return out
 
     def merge(self, other: Self) -> None:
         self.counts += other.counts
@@ -87,11 +87,12 @@ class IntervalCounts(Summary):
 
     def place_sums(self, column: int) -> Integers:
         """Return the sums of places, in units of 2^-30."""
-        return self._sums[column]
+        out: Integers = self._sums[column]
+        return out
 
     def scatter(self, column: int) -> Floats:
         """Return the sum of squared deviations from the interval's own mean, in squared interval widths."""
         count = np.maximum(self.counts[column], 1)
         mean = self._sums[column] / 2.0**_SUM_BITS / count
-        scatter: Floats = np.maximum(self._squares[column] / 2.0 ** (2 * _SQUARE_BITS) - count * mean * mean, 0.0)
-        return scatter
+        out: Floats = np.maximum(self._squares[column] / 2.0 ** (2 * _SQUARE_BITS) - count * mean * mean, 0.0)
+        return out

@@ -61,8 +61,8 @@ class Parameter:
             nouns = {
                 "number": "a number",
                 "integer": "an integer",
-                "numbers": "a number, or one for each column,",
-                "number or integer": "a share between 0 and 1, or an integer,",
+                "numbers": "a number, or one for each column",
+                "number or integer": "a share between 0 and 1, or an integer",
             }
             text = nouns[self.kind] + self._range()
         else:

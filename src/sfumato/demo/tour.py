@@ -1,0 +1,119 @@
+"""The tour: every method on the demo table, what it keeps and what it hides."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from sfumato.core.keys import Key
+from sfumato.exceptions import SfumatoWarning
+from sfumato.metrics import hiding_failure, min_variance_security, misclassification_rate
+from sfumato.perturb.catalogue import methods
+from sfumato.perturb.entries import Method
+from sfumato.table.csv import read_csv, write_csv
+
+__all__ = ["CONFIDENTIAL", "DEMO_METHOD", "Line", "demo_table", "release_demo", "tour"]
+
+DEMO_METHOD = "anc"
+CONFIDENTIAL = ("age", "income", "balance", "card_spending", "branch_visits", "loan")
+_K = 5  # the table was made with five kinds of customers
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method on the demo table.
+
+    Attributes
+    ----------
+    id, name : str
+    misclassified : float
+        Share of rows that k-means puts into another cluster than before.
+    security : float
+        Smallest Var(x - y)/Var(x) of the columns.
+    unchanged : float
+        Share of rows released as they are.
+    breaks : str
+        Attacks that undo it.
+    """
+
+    id: str
+    name: str
+    misclassified: float
+    security: float
+    unchanged: float
+    breaks: str
+
+
+def demo_table() -> Any:
+    """Return the demo table without its identifier and its incomplete rows (polars)."""
+    with resources.as_file(resources.files("sfumato.demo") / "customers.csv") as path:
+        return read_csv(path).drop("customer_id").drop_nulls()
+
+
+def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
+    """Run every method with its default parameters on the demo table.
+
+    Parameters
+    ----------
+    key : Key
+    on_line : callable, optional
+        Called with each line as it is ready.
+    """
+    table = demo_table()
+    original = table.select(CONFIDENTIAL).to_numpy().astype(np.float64)
+    before = _clusters(original)
+    lines = []
+    for row, perturber in _perturbers(key):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SfumatoWarning)
+            released = perturber.fit_transform(table).select(CONFIDENTIAL).to_numpy().astype(np.float64)
+        line = Line(
+            row.id,
+            row.name,
+            misclassification_rate(before, _clusters(released)),
+            min_variance_security(original, released),
+            hiding_failure(original, released),
+            "; ".join(f"{one.attack} ({one.cost})" for one in row.known_breaks if not one.when) or "none known to us",
+        )
+        lines.append(line)
+        if on_line is not None:
+            on_line(line)
+    return lines
+
+
+def release_demo(key: Key, path: Path) -> int:
+    """Release the demo table with the demo's method and return the number of rows.
+
+    Parameters
+    ----------
+    key : Key
+    path : Path
+        The CSV file to write.
+    """
+    table = demo_table()
+    perturber = next(perturber for row, perturber in _perturbers(key) if row.id == DEMO_METHOD)
+    released = perturber.fit_transform(table)
+    write_csv(released, path)
+    return len(released)
+
+
+def _perturbers(key: Key) -> Iterator[tuple[Method, Any]]:
+    for row in methods():
+        if row.row_preserving and not row.wraps:
+            yield row, row.load()(key=key, columns=list(CONFIDENTIAL))
+
+
+def _clusters(table: Floats) -> NDArray[np.int32]:
+    scaled = (table - table.mean(axis=0)) / table.std(axis=0)
+    labels: NDArray[np.int32] = KMeans(_K, n_init=10, random_state=0).fit_predict(scaled)
+    return labels

@@ -1,0 +1,58 @@
+"""One instance of every method of the catalogue, for the common tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.perturb import Enhanced, IntervalResampling, Rotation, Translation, methods
+
+# parameters under which a method behaves on any table: constants of the common tests, not of the papers
+SETTINGS: dict[str, dict[str, Any]] = {"one-d": {"min_radius": 0.1}}
+
+
+def instance(method_id: str, **more: Any) -> Any:
+    row = next(row for row in methods() if row.id == method_id)
+    if row.wraps:
+        return Enhanced(Translation(), fraction=0.3, **more)
+    return row.load()(**SETTINGS.get(method_id, {}), **more)
+
+
+def variants(**more: Any) -> list[Any]:
+    """Return instances that reach every branch of every kernel."""
+    from sfumato import perturb as p
+
+    every = [instance(row.id, **more) for row in methods()]
+    return [
+        *every,
+        p.Rotation(scale="std", **more),
+        p.Rotation(scale="range", **more),
+        p.AdditiveNoise(distribution="uniform", relative=False, **more),
+        p.AdditiveNoise(distribution="laplace", **more),
+        p.MultiplicativeNoise(distribution="uniform", **more),
+        p.ChaoticNoise(source="orbit", **more),
+        p.IndependentNoise(noise="ball", alpha="std", **more),
+        IntervalResampling(n_clusters=4, final_merge="static", min_radius=0.25, **more),
+        p.NestedClustering(rule="paper", preserve_moments=True, **more),
+        p.NestedClustering(preserve_moments=True, **more),
+        p.Microaggregation(algorithm="mdav", **more),
+        p.PCAProjection(n_components=2, **more),
+        Enhanced(Rotation(), fraction=0.2, distributions=[("uniform", -1.0, 2.0)] * 5, **more),
+        Enhanced(p.NestedClustering(), fraction=0.2, **more),
+    ]
+
+
+def table(n_rows: int = 700, seed: int = 0) -> np.ndarray:
+    """Return a table with clusters, skew, whole numbers and five columns."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(4, 5)) * 6
+    rows = centres[rng.integers(0, 4, n_rows)] + rng.normal(size=(n_rows, 5))
+    rows[:, 2] *= rows[:, 2]  # skewed; exp would differ between processors
+    rows[:, 3] = np.rint(rows[:, 3] * 3)
+    rows[:, 4] *= 1000.0
+    return rows
+
+
+def describe(perturber: Any) -> str:
+    return repr(perturber).replace("\n", " ")[:80]

@@ -1,0 +1,128 @@
+"""The flagship: any batches, any order, any number of threads, any processor give the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from tests.perturb.cases import describe, table, variants
+
+N = 700
+TABLE = table(N)
+ROW_TIER = [p for p in variants(insecure_seed=3) if p.tier == "row"]
+TABLE_TIER = [p for p in variants(insecure_seed=3) if p.tier == "table"]
+
+
+@pytest.mark.parametrize("perturber", ROW_TIER, ids=describe)
+@given(
+    fit_cuts=st.lists(st.integers(0, N), max_size=5),
+    transform_cuts=st.lists(st.integers(0, N), max_size=5),
+    order=st.randoms(use_true_random=False),
+    threads=st.integers(1, 2),
+)
+@settings(max_examples=12, deadline=None)
+def test_any_batches_in_any_order_on_any_threads_give_the_same_bytes(
+    perturber, fit_cuts, transform_cuts, order, threads
+) -> None:
+    whole = clone(perturber).fit_transform(TABLE)
+    edges = sorted({0, N, *fit_cuts})
+    batches = [TABLE[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    streamed = clone(perturber).fit_batches(batches, threads=threads)
+    edges = sorted({0, N, *transform_cuts})
+    spans = list(zip(edges, edges[1:], strict=False))
+    order.shuffle(spans)
+    parts = {a: streamed.transform(TABLE[a:b], row_start=a, threads=threads) for a, b in spans}
+    joined = np.concatenate([parts[a] for a in sorted(parts)])
+    assert joined.tobytes() == np.ascontiguousarray(whole).tobytes()
+
+
+@pytest.mark.parametrize("perturber", [*ROW_TIER, *TABLE_TIER], ids=describe)
+def test_large_tables_use_tiles_and_blocks_and_give_the_same_bytes(perturber) -> None:
+    n = 70_000 if perturber.tier == "row" else 6_000  # more than one block of a summary, several tiles of a kernel
+    large = np.tile(TABLE, (n // N + 1, 1))[:n] + np.arange(n)[:, None] * 1e-6
+    whole = clone(perturber).fit_transform(large)
+    threaded = clone(perturber).fit(large, threads=2).transform(large, threads=2)
+    assert np.ascontiguousarray(threaded).tobytes() == np.ascontiguousarray(whole).tobytes()
+    if perturber.tier == "row":
+        streamed = clone(perturber).fit_batches([large[:1], large[1:65_537], large[65_537:]])
+        parts = [streamed.transform(part, row_start=start) for start, part in ((0, large[:9_999]), (9_999, large[9_999:]))]
+        assert np.concatenate(parts).tobytes() == np.ascontiguousarray(whole).tobytes()
+
+
+@pytest.mark.parametrize("perturber", [*ROW_TIER, *TABLE_TIER], ids=describe)
+def test_every_kind_of_table_gets_the_same_values(perturber) -> None:
+    import pandas as pd
+    import pyarrow as pa
+
+    names = [f"x{i}" for i in range(5)]
+    whole = np.ascontiguousarray(clone(perturber).fit_transform(TABLE))
+    for make in (pl.DataFrame, pd.DataFrame, pa.table):
+        frame = make({name: TABLE[:, i] for i, name in enumerate(names)})
+        released = clone(perturber).fit_transform(frame)
+        columns = [np.asarray(released[name]) for name in clone(perturber).fit(TABLE).get_feature_names_out()]
+        assert np.ascontiguousarray(np.column_stack(columns)).tobytes() == whole.tobytes()
+    assert clone(perturber).fit_transform(np.asfortranarray(TABLE)).tobytes() == whole.tobytes()
+
+
+def test_batches_fitted_from_a_function_and_from_a_list_agree() -> None:
+    perturber = ROW_TIER[0]
+    halves = [TABLE[:300], TABLE[300:]]
+    a = clone(perturber).fit_batches(halves).transform(TABLE)
+    b = clone(perturber).fit_batches(lambda: iter(halves)).transform(TABLE)
+    assert a.tobytes() == b.tobytes()
+
+
+DIGESTS = """
+import hashlib, json, warnings
+import numpy as np
+warnings.simplefilter("ignore")
+from tests.perturb.cases import table, variants
+out = []
+for perturber in variants(insecure_seed=3):
+    released = np.ascontiguousarray(perturber.fit_transform(table(700)), dtype="<f8")
+    out.append(hashlib.sha256(released.tobytes()).hexdigest())
+print(json.dumps(out))
+"""
+
+
+def _digests(**environment: str) -> list[str]:
+    root = Path(__file__).resolve().parents[2]
+    env = {**os.environ, "PYTHONPATH": str(root), **environment}
+    done = subprocess.run([sys.executable, "-c", DIGESTS], env=env, capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_the_bytes_do_not_depend_on_the_processor() -> None:
+    """Without AVX-512 and AVX2 in numpy, and with the BLAS of another processor."""
+    import numpy._core._multiarray_umath as umath
+
+    wide = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name)]
+    here = [
+        hashlib.sha256(np.ascontiguousarray(p.fit_transform(TABLE), dtype="<f8").tobytes()).hexdigest()
+        for p in variants(insecure_seed=3)
+    ]
+    plain = _digests(NPY_DISABLE_CPU_FEATURES=" ".join(wide), OPENBLAS_CORETYPE="Haswell", OPENBLAS_NUM_THREADS="1")
+    assert plain == here
+
+
+def test_golden_digests_guard_the_stream_version() -> None:
+    """A released bit may change only with a new STREAM_VERSION; then run `make golden`."""
+    from sfumato.core.stream import STREAM_VERSION
+
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "digests.json").read_text())
+    assert golden["stream_version"] == STREAM_VERSION
+    for perturber in variants(insecure_seed=3):
+        released = np.ascontiguousarray(perturber.fit_transform(TABLE), dtype="<f8")
+        assert hashlib.sha256(released.tobytes()).hexdigest() == golden["digests"][describe(perturber)], describe(perturber)
