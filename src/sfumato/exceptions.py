@@ -7,6 +7,7 @@ Every error is a `SfumatoError`, and also the built-in error that scikit-learn u
 from __future__ import annotations
 
 __all__ = [
+    "CellTypeError",
     "ConstantColumnWarning",
     "DataError",
     "DuplicateRowsError",
@@ -49,6 +50,10 @@ class SfumatoError(Exception):
 
 class DataError(SfumatoError, ValueError):
     """The table cannot be used as it is."""
+
+
+class CellTypeError(DataError, TypeError):
+    """A cell of a numeric column holds something that is not a number."""
 
 
 class ParameterError(SfumatoError, ValueError):

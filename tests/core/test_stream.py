@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from sfumato.core import variates
+from sfumato.core.keys import Key
 from sfumato.core.rows import RecordIds, RowRange
 from sfumato.core.stream import Streams, release_streams
-from sfumato.core.keys import Key
 
 WORDS = RowRange(0, 400_000).words(b"k" * 32)
 

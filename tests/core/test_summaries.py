@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -43,7 +45,7 @@ def test_batches_and_merge_order_do_not_change_a_bit(kind, cuts, order) -> None:
     whole.add(TABLE.T.copy(), RowRange(0, 5000))
     edges = [0, *sorted(cuts), 5000]
     parts = []
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in itertools.pairwise(edges):
         part = template.fresh()
         if stop > start:
             part.add(TABLE[start:stop].T.copy(), RowRange(start, stop))

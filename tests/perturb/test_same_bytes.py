@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -37,10 +38,10 @@ def test_any_batches_in_any_order_on_any_threads_give_the_same_bytes(
 ) -> None:
     whole = clone(perturber).fit_transform(TABLE)
     edges = sorted({0, N, *fit_cuts})
-    batches = [TABLE[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    batches = [TABLE[a:b] for a, b in itertools.pairwise(edges)]
     streamed = clone(perturber).fit_batches(batches, threads=threads)
     edges = sorted({0, N, *transform_cuts})
-    spans = list(zip(edges, edges[1:], strict=False))
+    spans = list(itertools.pairwise(edges))
     order.shuffle(spans)
     parts = {a: streamed.transform(TABLE[a:b], row_start=a, threads=threads) for a, b in spans}
     joined = np.concatenate([parts[a] for a in sorted(parts)])
@@ -56,7 +57,9 @@ def test_large_tables_use_tiles_and_blocks_and_give_the_same_bytes(perturber) ->
     assert np.ascontiguousarray(threaded).tobytes() == np.ascontiguousarray(whole).tobytes()
     if perturber.tier == "row":
         streamed = clone(perturber).fit_batches([large[:1], large[1:65_537], large[65_537:]])
-        parts = [streamed.transform(part, row_start=start) for start, part in ((0, large[:9_999]), (9_999, large[9_999:]))]
+        parts = [
+            streamed.transform(part, row_start=start) for start, part in ((0, large[:9_999]), (9_999, large[9_999:]))
+        ]
         assert np.concatenate(parts).tobytes() == np.ascontiguousarray(whole).tobytes()
 
 
@@ -99,7 +102,9 @@ print(json.dumps(out))
 def _digests(**environment: str) -> list[str]:
     root = Path(__file__).resolve().parents[2]
     env = {**os.environ, "PYTHONPATH": str(root), **environment}
-    done = subprocess.run([sys.executable, "-c", DIGESTS], env=env, capture_output=True, text=True, check=False, cwd=root)
+    done = subprocess.run(
+        [sys.executable, "-c", DIGESTS], env=env, capture_output=True, text=True, check=False, cwd=root
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -125,4 +130,6 @@ def test_golden_digests_guard_the_stream_version() -> None:
     assert golden["stream_version"] == STREAM_VERSION
     for perturber in variants(insecure_seed=3):
         released = np.ascontiguousarray(perturber.fit_transform(TABLE), dtype="<f8")
-        assert hashlib.sha256(released.tobytes()).hexdigest() == golden["digests"][describe(perturber)], describe(perturber)
+        assert hashlib.sha256(released.tobytes()).hexdigest() == golden["digests"][describe(perturber)], describe(
+            perturber
+        )

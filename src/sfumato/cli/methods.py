@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from sfumato.perturb.catalogue import method, methods as every_method
+from sfumato.perturb.catalogue import method
+from sfumato.perturb.catalogue import methods as every_method
 from sfumato.perturb.entries import Method
 
 __all__ = ["methods"]

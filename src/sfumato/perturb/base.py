@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
@@ -37,7 +38,7 @@ from sfumato.perturb.catalogue import method
 from sfumato.perturb.entries import Method
 from sfumato.perturb.finish import empty_column, finish_column
 from sfumato.perturb.parameters import check_parameter
-from sfumato.table.frames import Frame, read_frame
+from sfumato.table.frames import Frame, as_library, read_frame
 
 __all__ = ["Invertible", "Perturber"]
 
@@ -199,7 +200,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
                 f"(n_samples={facts.n_rows}).",
                 hint="a table of fewer than two rows has no clusters to keep",
             )
-        large = [name for name, low, high in zip(facts.names, facts.low, facts.high, strict=True) if max(-low, high) > 1e150]
+        largest = np.maximum(-facts.low, facts.high)
+        large = [name for name, value in zip(facts.names, largest, strict=True) if value > 1e150]
         if large:
             raise DataError(
                 f"{type(self).__name__}: column {large[0]!r} holds values beyond 1e150, which cannot be squared",
@@ -324,7 +326,10 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
         rows_per_tile = len(frame) if self.tier == "table" else tile_rows(len(frame.names))
         run_kernel(kernel, frame, write, rows_per_tile=rows_per_tile, threads=threads)
-        return frame.rebuild(released, names)
+        wanted = get_config()["transform_output"]
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
+        rebuilt = frame.rebuild(released, names)
+        return as_library(rebuilt, wanted) if wanted in {"pandas", "polars"} else rebuilt
 
     # ---- scikit-learn -----------------------------------------------------------------------------------
 

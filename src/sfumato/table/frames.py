@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.rows import RowRange, Rows
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import CellTypeError, DataError, ParameterError
 
-__all__ = ["Frame", "is_dataframe", "read_frame"]
+__all__ = ["Frame", "as_library", "is_dataframe", "read_frame"]
 
 Floats = NDArray[np.float64]
 ColumnChoice = Sequence[str | int] | None
@@ -123,6 +123,22 @@ def is_dataframe(table: Any) -> bool:
     )
 
 
+def as_library(table: Any, library: str) -> Any:
+    """Return a dataframe as one of another library; arrays stay as they are.
+
+    Parameters
+    ----------
+    table : dataframe or array
+    library : "pandas" or "polars"
+    """
+    if not is_dataframe(table):
+        return table
+    frame = nw.from_native(table, eager_only=True)
+    if frame.implementation.value == library:
+        return table
+    return frame.to_pandas() if library == "pandas" else frame.to_polars()
+
+
 def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, what: str = "the table") -> Frame:
     """Read a table's confidential columns.
 
@@ -146,12 +162,10 @@ def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, 
     >>> frame.names, frame.columns[0].tolist()
     (('x1',), [2.0, 4.0])
     """
+    _require_unique_names(getattr(table, "column_names", getattr(table, "columns", ())), what)
     if is_dataframe(table):
         frame = nw.from_native(table, eager_only=True)
         all_names = tuple(str(name) for name in frame.columns)
-        if len(set(all_names)) < len(all_names):
-            twice = sorted({name for name in all_names if all_names.count(name) > 1})
-            raise DataError(f"{what}: two columns share the name {twice[0]!r}", hint="rename one of them")
         chosen = _choose(columns, all_names, what)
         series = [frame[frame.columns[i]] for i in chosen]
         kinds = tuple(_kind_of_series(one, all_names[i], what) for one, i in zip(series, chosen, strict=True))
@@ -170,6 +184,13 @@ def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, 
         _require_finite(column, name, what, row_start)
     names = tuple(all_names[i] for i in chosen)
     return Frame(names, kinds, data, RowRange(row_start, row_start + n_rows), all_names, table)
+
+
+def _require_unique_names(columns: Any, what: str) -> None:
+    names = [str(name) for name in columns if isinstance(name, str | int)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"{what}: two columns share the name {twice[0]!r}", hint="rename one of them")
 
 
 def _as_array(table: Any, what: str) -> NDArray[Any]:
@@ -250,8 +271,8 @@ def _doubles(values: NDArray[Any], name: str, what: str) -> Floats:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         row = next((i for i, value in enumerate(values.tolist()) if not _is_number(value)), 0)
-        raise DataError(
-            f"{what}: column {name!r}, row {row}: argument must be a string or a number that reads as a number",
+        raise CellTypeError(
+            f"{what}: column {name!r}, row {row}: not a number (a cell's argument must be a string or a real number)",
             hint="drop text columns, or name the numeric ones: columns=[...]",
         ) from None
 

@@ -1,0 +1,87 @@
+"""The commands as a person types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato import Key
+from sfumato.perturb import methods
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": ""}
+    command = [sys.executable, "-m", "sfumato", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=env)
+
+
+def test_help_lists_the_commands() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    assert "demo" in done.stdout
+    assert "methods" in done.stdout
+
+
+def test_methods_lists_and_describes_every_method() -> None:
+    listed = run("methods").stdout
+    data = json.loads(run("methods", "--json").stdout)
+    assert data["schema"] == "sfumato-methods-1"
+    for row, entry in zip(methods(), data["methods"], strict=True):
+        assert row.id in listed
+        assert entry["id"] == row.id
+    page = run("methods", "rdp").stdout
+    assert "angles" in page
+    assert "d + 1 known records" in page
+
+
+def test_mistakes_end_in_one_line_and_a_hint() -> None:
+    done = run("methods", "cahotic")
+    assert done.returncode == 3
+    assert done.stderr.startswith("sfumato: error: no method 'cahotic'")
+    assert "hint: did you mean 'chaotic'?" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert run("metods").returncode == 2
+    assert run("methods", "--jsn").returncode == 2
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("demo")
+    done = run("demo", "--output", "out", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "out", done.stdout
+
+
+def test_the_demo_says_where_its_results_are(demo: tuple[Path, str]) -> None:
+    folder, text = demo
+    released = pl.read_csv(folder / "released.csv")
+    assert "released.csv" in text
+    assert f"{len(released):,} rows" in text
+    assert "customer_id" not in released.columns
+    for row in methods():
+        assert row.name in text or not row.row_preserving or row.wraps
+
+
+def test_the_demo_release_repeats_and_hides(demo: tuple[Path, str]) -> None:
+    from sfumato.demo.tour import CONFIDENTIAL, demo_table
+
+    folder, _ = demo
+    before = (folder / "released.csv").read_bytes()
+    key_file = folder / "private" / "demo.key"
+    assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / "private").stat().st_mode) == 0o700
+    key = Key.load(key_file)
+    assert key._secret.hex().encode() not in before
+    assert run("demo", "--output", str(folder)).returncode == 0, "a second time works too"
+    assert (folder / "released.csv").read_bytes() == before
+    original, released = demo_table().select(CONFIDENTIAL), pl.read_csv(folder / "released.csv").select(CONFIDENTIAL)
+    assert not (original.to_numpy() == released.to_numpy()).all(axis=1).any()
+    assert np.corrcoef(original["age"], released["age"])[0, 1] > 0.9

@@ -1,0 +1,91 @@
+"""scikit-learn's own checks, for every method of the catalogue."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sfumato.perturb import methods
+from tests.perturb.cases import describe, instance, table, variants
+
+POSITION = "noise belongs to a row's number: another order, or a part of the table, is another release by design"
+PICKLE = "pickling a fitted perturber is refused: the pickle would hold the key"
+SECRET = "a value that undoes the release is held in a wrapper that does not show it"
+
+NO_NOISE = {"tdp", "sdp", "rdp", "hdp", "pca", "rp"}  # deterministic maps of each row
+
+
+def expected_failures(estimator) -> dict[str, str]:
+    failures = {
+        "check_estimators_pickle": PICKLE,
+        "check_methods_subset_invariance": POSITION,
+        "check_methods_sample_order_invariance": POSITION,
+    }
+    if any(parameter.secret for parameter in estimator.catalogue_row().parameters):
+        failures["check_set_params"] = SECRET
+    if estimator.method_id in {"anc", "mdav"}:  # groups depend on the rows, not on their order
+        del failures["check_methods_sample_order_invariance"]
+    if estimator.method_id in NO_NOISE:
+        # the map of a row does not depend on its neighbours or its place
+        del failures["check_methods_subset_invariance"]
+        del failures["check_methods_sample_order_invariance"]
+    return failures
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.SfumatoWarning")
+@parametrize_with_checks(
+    [instance(row.id, insecure_seed=0) for row in methods()],
+    expected_failed_checks=expected_failures,
+    xfail_strict=True,
+)
+def test_scikit_learn_check(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("perturber", variants(insecure_seed=1), ids=describe)
+def test_clone_keeps_every_parameter(perturber) -> None:
+    copy = clone(perturber)
+    assert copy.get_params(deep=False).keys() == perturber.get_params(deep=False).keys()
+    a, b = copy.fit_transform(table(100)), perturber.fit_transform(table(100))
+    assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def test_pipelines_and_column_transformers_carry_names_through() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(table(60), columns=list("abcde"), index=[f"r{i}" for i in range(60)])
+    pipe = make_pipeline(StandardScaler(), instance("adp", insecure_seed=1)).set_output(transform="pandas")
+    out = pipe.fit_transform(frame)
+    assert list(out.columns) == list("abcde")
+    assert list(out.index) == list(frame.index)
+    mixed = ColumnTransformer([("hide", instance("rdp", insecure_seed=1), ["a", "c"])], remainder="passthrough")
+    released = mixed.fit_transform(frame)
+    assert (released[:, 2] == frame["b"]).all()
+    assert not np.isclose(released[:, 0], frame["a"]).any()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("source", ["numpy", "pandas", "polars", "arrow"])
+def test_set_output_is_obeyed_whatever_comes_in(kind: str, source: str) -> None:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    values = table(30)
+    data = {f"c{i}": values[:, i] for i in range(5)}
+    given = {"numpy": lambda d: values, "pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[source](data)
+    perturber = instance("cov", insecure_seed=1).set_output(transform=kind)
+    out = perturber.fit_transform(given)
+    assert type(out).__module__.startswith(kind)
+    assert list(out.columns) == list(perturber.get_feature_names_out())
+    plain = instance("cov", insecure_seed=1).fit_transform(given)
+    np.testing.assert_array_equal(np.asarray(out["x0" if source == "numpy" else "c0"]), _first(plain))
+
+
+def _first(plain) -> np.ndarray:
+    return plain[:, 0] if isinstance(plain, np.ndarray) else np.asarray(plain["c0"])

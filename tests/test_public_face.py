@@ -1,0 +1,115 @@
+"""What `import sfumato` promises: names that exist, light imports, layers that hold, docs whose examples run."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import sfumato
+from sfumato.perturb import methods
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def test_every_exported_name_exists() -> None:
+    import importlib
+
+    for package in ("sfumato", "sfumato.perturb", "sfumato.metrics", "sfumato.cluster", "sfumato.exceptions"):
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            assert getattr(module, name) is not None, f"{package}.{name}"
+        assert set(module.__all__) <= set(dir(module))
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+HEAVY = ("sklearn", "scipy", "polars", "pandas", "pyarrow", "narwhals", "click")
+
+
+def test_importing_sfumato_loads_nothing_heavy() -> None:
+    loaded = python(f"import sys, sfumato; print([m for m in {HEAVY!r} + ('numpy',) if m in sys.modules])")
+    assert loaded == "[]"
+
+
+def test_help_and_the_catalogue_load_no_scikit_learn() -> None:
+    code = "import sys; sys.argv=['sfumato', {!r}]\nfrom sfumato.cli import sfumato\n"
+    code += "try: sfumato(standalone_mode=True)\nexcept SystemExit: pass\n"
+    code += "print([m for m in {!r} if m in sys.modules and m != 'click'])"
+    for argument in ("--help", "methods"):
+        assert python(code.format(argument, HEAVY)).splitlines()[-1] == "[]"
+
+
+def test_the_import_check_passes_and_can_fail(tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import check_imports
+    finally:
+        sys.path.pop(0)
+    assert check_imports.problems() == []
+    package = tmp_path / "sfumato"
+    (package / "attack").mkdir(parents=True)
+    (package / "core").mkdir()
+    (package / "attack" / "bad.py").write_text("from sfumato.perturb import Rotation\nfrom sfumato import perturb\n")
+    (package / "core" / "bad.py").write_text("import polars\n")
+    original = check_imports.ROOT
+    check_imports.ROOT = package
+    try:
+        found = check_imports.problems()
+    finally:
+        check_imports.ROOT = original
+    assert len(found) == 3
+    assert any("attack must not import perturb" in line for line in found)
+    assert any("polars may be imported only from table" in line for line in found)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_in_the_docs_run(page: Path, monkeypatch, tmp_path: Path) -> None:
+    """Blocks of a page share their names; `>>>` blocks also check their output."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        code = textwrap.dedent(block)
+        if ">>>" in code:
+            test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), 0)
+            runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+            runner.run(test, clear_globs=False)
+            assert runner.summarize(verbose=False).failed == 0
+            names.update(test.globs)
+        else:
+            exec(compile(code, f"{page.name}", "exec"), names)
+
+
+def test_the_readme_lists_every_method_with_who_breaks_it() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for row in methods():
+        line = next((line for line in text.splitlines() if f"`{row.name}`" in line), None)
+        assert line is not None, f"{row.name} is missing in the README's table"
+        assert f"`{row.id}`" in line
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    import tomllib
+
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert sfumato.__version__ == declared
+    assert f"version: {declared}" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_no_path_or_host_of_one_machine_is_in_the_project() -> None:
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    pattern = re.compile(r"/(?:" + "|".join(["wor" + "k", "roo" + "t", "far" + "m"]) + r")/|index-url|registry=http")
+    for name in files:
+        path = ROOT / name
+        if path.suffix in {".py", ".md", ".toml", ".cff", ".json", ""} and path.is_file():
+            assert not pattern.search(path.read_text(encoding="utf-8", errors="replace")), name
