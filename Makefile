@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env demo test lint types imports tests compat tables golden clean
+.PHONY: help env demo test lint types imports tests compat docs tables golden clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -37,6 +37,9 @@ tests: $(STAMP) ## the tests and the examples in docstrings and docs
 
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
 	$(PYTHON) tools/compat.py
+
+docs: $(STAMP) ## regenerate the README table and the pictures of the docs
+	$(BIN)/python tools/make_docs.py
 
 tables: $(STAMP) ## regenerate the tables of the random variates (must not change within a stream version)
 	$(BIN)/python tools/make_tables.py

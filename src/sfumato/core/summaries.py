@@ -153,17 +153,20 @@ class Moments(Summary):
     def mean(self) -> Floats:
         """Return the mean of each column."""
         steps = [((s << 22) + r) / (self.n_rows << 22) for s, r in zip(self._sums, self._rest, strict=True)]
-        return np.clip(self._middle + np.array(steps) * self._unit, self._low, self._high)
+        mean: Floats = np.clip(self._middle + np.array(steps) * self._unit, self._low, self._high)
+        return mean
 
     def covariance(self) -> Floats:
         """Return the covariance matrix (divisor n - 1)."""
         n = self.n_rows
-        out = np.empty(self._products.shape)
+        out: Floats = np.empty(self._products.shape)
         for i, a in enumerate(self._sums):
             for j, b in enumerate(self._sums):
                 # integers divided by integers: correctly rounded, whatever their size
                 out[i, j] = (n * self._products[i, j] - a * b) / (n * max(n - 1, 1))
-        return out * self._unit[:, None] * self._unit[None, :]
+        out *= self._unit[:, None]
+        out *= self._unit[None, :]
+        return out
 
     def variance(self) -> Floats:
         """Return the variance of each column (divisor n - 1)."""

@@ -220,8 +220,8 @@ def merge_pieces(
         # The inside of a cluster without neighbours is never asked for.
         inner[made] = internal_cut(graph, members[made], seed) if joined else Cut(0, 0)
         for other, cut in joined.items():
-            del_first, del_second = cross[other].pop(first, None), cross[other].pop(second, None)
-            assert del_first is not None or del_second is not None
+            for old in (first, second):
+                cross[other].pop(old, None)
             cross[other][made] = cut
             offer(other, made, cut)
     return merges

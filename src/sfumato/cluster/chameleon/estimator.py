@@ -42,7 +42,8 @@ class Chameleon(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
     of noise do not count as clusters and are given to their strongest neighbours in the end.
 
     Needs the package `pymetis` (`pip install sfumato[chameleon]`). The same rows in the same order and the same
-    seed give the same labels; moving or turning the data does not change the graph.
+    seed give the same labels on one platform (METIS draws C's random numbers, which differ between platforms).
+    Moving, turning or rescaling the data as a whole changes the graph by rounding at most.
 
     Parameters
     ----------
