@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env demo test lint types imports tests compat docs tables golden clean
+.PHONY: help env demo test lint types imports tests bench compat docs tables golden clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -37,6 +37,9 @@ tests: $(STAMP) ## the tests and the examples in docstrings and docs
 
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
 	$(PYTHON) tools/compat.py
+
+bench: $(STAMP) ## how the cost grows with the rows; writes benchmarks/results.json
+	$(BIN)/python benchmarks/growth.py
 
 docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 	$(BIN)/python tools/make_docs.py

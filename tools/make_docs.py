@@ -46,7 +46,7 @@ def picture() -> str:
     key = Key.from_insecure_seed(2003)  # a picture for the docs: nothing is protected here
     panels = [("the original", original)]
     for title, perturber in (
-        ("rotated: looks safe, undone by 3 known rows", Rotation(key=key, scale="std", columns=columns)),
+        ("rotated: 3 known rows undo it", Rotation(key=key, scale="std", columns=columns)),
         ("noise of 0.5 sd: clusters blur", AdditiveNoise(0.5, key=key, columns=columns)),
         ("nested clustering: groups of 3 to 5", NestedClustering(key=key, columns=columns)),
     ):

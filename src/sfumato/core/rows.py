@@ -64,9 +64,9 @@ class RowRange:
         skip = self.start % _WORDS_PER_BLOCK
         blocks = -(-(len(self) + skip) // _WORDS_PER_BLOCK)
         cipher = Cipher(algorithms.AES(subkey), modes.CTR(first.to_bytes(16, "big"))).encryptor()
-        raw = bytearray(16 * blocks)
+        raw = bytearray(16 * blocks + 15)  # older releases of cryptography want room for one block more
         cipher.update_into(bytes(16 * blocks), raw)
-        return np.frombuffer(raw, dtype="<u8")[skip : skip + len(self)]
+        return np.frombuffer(raw, dtype="<u8", count=2 * blocks)[skip : skip + len(self)]
 
     def labels(self) -> NDArray[np.uint64]:
         return np.arange(self.start, self.stop, dtype=np.uint64)
