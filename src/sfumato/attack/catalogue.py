@@ -1,0 +1,270 @@
+"""The catalogue of attacks: one row of plain data each; the code is loaded when an attack is asked for."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
+
+from sfumato.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from sfumato.attack.interface import Attack
+
+__all__ = ["Cost", "Entry", "Goal", "Need", "attacks", "cost_of_known", "default_known", "entry", "load"]
+
+Cost = Literal["nothing", "sample", "few records", "many records", "full record", "most records"]
+Goal = Literal["values", "links"]
+Need = Literal["marginals", "sample", "records", "pairs", "releases", "decimals"]
+Known = Literal["none", "one", "few", "many", "tenth", "persons"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the catalogue.
+
+    Parameters
+    ----------
+    id : str
+        Short name, used on the command line and in reports.
+    name : str
+        What the attacker does, in words.
+    rung : int
+        Ladder of knowledge: 0 nothing, 1 public figures, 2 a sample, 3 people's records, 4 known rows.
+    cost : str
+        What that costs with the default number of known people.
+    needs : tuple of str
+        Fields of `Knowledge` that the referee must fill.
+    summary : str
+        One sentence for a reader who does not know the attack.
+    module, class_name : str
+        Where the code is.
+    goal : {'values', 'links'}
+        Guess original values of rows, or find the rows of known people.
+    known : str
+        Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons.
+    """
+
+    id: str
+    name: str
+    rung: int
+    cost: Cost
+    needs: tuple[Need, ...]
+    summary: str
+    module: str
+    class_name: str
+    goal: Goal = "values"
+    known: Known = "none"
+
+    def load(self) -> Attack:
+        """Return a new attack object of this row."""
+        made = getattr(import_module(f"sfumato.attack.{self.module}"), self.class_name)()
+        assert made.entry is self
+        return made  # type: ignore[no-any-return]
+
+
+_ROWS: tuple[Entry, ...] = (
+    Entry("as-released", "take the release as it is", 0, "nothing", (),
+          "The released value itself is the guess: the floor that every release has.", "as_released", "AsReleased"),
+    Entry("lattice", "find the decimal grid", 0, "nothing", ("decimals",),
+          "Data have few decimals: the step of the released grid tells the factor of a scaling, "
+          "and whole squared lengths tell the angle of a rotation.", "lattice", "Lattice"),
+    Entry("orbit", "enumerate a chaotic orbit", 0, "nothing", ("decimals",),
+          "Noise that is a deterministic orbit is found by trying the column's range and one value.",
+          "orbit", "BlindOrbit"),
+    Entry("seed", "replay small seeds", 0, "nothing", (),
+          "Noise of a common generator with a small integer seed is drawn again and subtracted.",
+          "seed_replay", "SeedReplay"),
+    Entry("spectral", "filter by random matrix theory", 0, "nothing", (),
+          "Directions whose variance noise alone could explain are removed (Marchenko-Pastur).",
+          "spectral_filter", "SpectralFilter"),
+    Entry("pca-dr", "keep the principal directions", 0, "nothing", (),
+          "Correlated columns are rebuilt from the main directions of the data's estimated covariance.",
+          "pca_reconstruction", "PrincipalReconstruction"),
+    Entry("bayes", "estimate with the noise's covariance", 0, "nothing", (),
+          "The best linear estimate under the public size of the noise.", "bayes_estimate", "BayesEstimate"),
+    Entry("em", "rebuild each column's distribution", 0, "nothing", (),
+          "The original distribution of a column is rebuilt by EM; every value moves to its most probable place.",
+          "em_marginal", "MarginalReconstruction"),
+    Entry("contraction", "undo a partial move", 0, "nothing", (),
+          "Rows moved part of the way to their group's mean are moved back.", "contraction", "Contraction"),
+    Entry("releases", "combine several releases", 0, "nothing", ("releases",),
+          "Noise that is drawn again for each release averages out.", "several_releases", "SeveralReleases"),
+    Entry("moments", "match mean and deviation", 1, "nothing", ("marginals",),
+          "Each column is shifted and stretched to its public mean and standard deviation.", "moments", "Moments"),
+    Entry("quantiles", "match ranks to quantiles", 1, "nothing", ("marginals",),
+          "Each released value becomes the public quantile of its rank.", "quantile_mapping", "QuantileMapping"),
+    Entry("orbit-range", "enumerate an orbit of known range", 1, "nothing", ("decimals", "marginals"),
+          "With the column's range public, an orbit is found by trying one value.", "orbit", "RangedOrbit"),
+    Entry("sample-pca", "match principal axes with a sample", 2, "sample", ("sample",),
+          "Principal axes of a sample and of the release are matched, signs by the shape of the distributions.",
+          "sample_pca", "SamplePCA"),
+    Entry("ak-ica", "match independent components with a sample", 2, "sample", ("sample",),
+          "Independent components of a sample and of the release are matched by their distributions.",
+          "ak_ica", "IndependentComponents"),
+    Entry("projection", "invert a known projection", 2, "sample", ("sample",),
+          "A projection whose matrix is public is inverted as well as the sample's covariance allows.",
+          "projection", "ProjectionEstimate"),
+    Entry("distances", "recognise mutual distances", 3, "few records", ("records",),
+          "Known people are found by their mutual distances, then the rest is solved for.",
+          "distance_signature", "DistanceSignature", known="few"),
+    Entry("nearest", "link to the nearest row", 3, "full record", ("records", "marginals"),
+          "Each known person is linked to the nearest released row.", "nearest_row", "NearestRow", "links", "persons"),
+    Entry("fellegi-sunter", "link by agreement of columns", 3, "full record", ("records", "marginals"),
+          "Columns that agree count for or against a link, with weights estimated by EM.",
+          "fellegi_sunter", "FellegiSunter", "links", "persons"),
+    Entry("ranks", "link by ranks", 3, "full record", ("records", "marginals"),
+          "Each known person is linked to the row with the most similar ranks.",
+          "rank_linkage", "RankLinkage", "links", "persons"),
+    Entry("likelihood", "link by the method's own noise", 3, "full record", ("records", "marginals"),
+          "Each known person is linked to the row that the public noise law makes most probable.",
+          "likelihood_linkage", "LikelihoodLinkage", "links", "persons"),
+    Entry("orbit-known", "follow a chaotic orbit", 4, "few records", ("pairs", "decimals", "marginals"),
+          "One known row starts the orbit; it then yields the whole column.", "orbit", "KnownOrbit", known="one"),
+    Entry("affine", "solve for the linear map", 4, "few records", ("pairs",),
+          "Any mixture of shifts, scalings and rotations is solved from d + 1 known rows.",
+          "affine", "Affine", known="few"),
+    Entry("affine-columns", "solve each column's line", 4, "few records", ("pairs",),
+          "A shift and a scaling per column are solved from two known rows.",
+          "affine_columns", "AffineColumns", known="few"),
+    Entry("ransac", "solve for the map of most rows", 4, "many records", ("pairs",),
+          "The linear map is solved from the known rows that agree; noisy ones are left out.",
+          "ransac", "RansacAffine", known="many"),
+    Entry("trilateration", "locate by distances", 4, "few records", ("pairs",),
+          "Distances to known rows, up to one unknown scale, fix every other row.",
+          "trilateration", "Trilateration", known="few"),
+    Entry("ridge", "learn from known rows", 4, "many records", ("pairs",),
+          "A regularised regression from released to original values.", "ridge", "Ridge", known="many"),
+    Entry("differencing", "subtract known members", 4, "many records", ("pairs",),
+          "A group's mean minus its known members leaves the others.", "differencing", "Differencing", known="tenth"),
+)  # fmt: skip
+_BY_ID = {row.id: row for row in _ROWS}
+
+
+def attacks() -> tuple[Entry, ...]:
+    """Return all rows of the catalogue, by rung.
+
+    Returns
+    -------
+    tuple of Entry
+        Every attack of the package.
+
+    Examples
+    --------
+    >>> [row.id for row in attacks() if row.rung == 1]
+    ['moments', 'quantiles', 'orbit-range']
+    """
+    return _ROWS
+
+
+def entry(identifier: str) -> Entry:
+    """Return the catalogue row of an attack.
+
+    Parameters
+    ----------
+    identifier : str
+        Id of the attack.
+
+    Returns
+    -------
+    Entry
+        The row.
+
+    Examples
+    --------
+    >>> entry("affine").rung
+    4
+    """
+    if identifier in _BY_ID:
+        return _BY_ID[identifier]
+    near = difflib.get_close_matches(identifier, _BY_ID, n=1)
+    raise ParameterError(
+        f"no attack {identifier!r}; attacks are: {', '.join(_BY_ID)}",
+        hint=f"did you mean {near[0]!r}?" if near else None,
+    )
+
+
+def load(identifier: str) -> Attack:
+    """Return a new attack object.
+
+    Parameters
+    ----------
+    identifier : str
+        Id of the attack.
+
+    Returns
+    -------
+    Attack
+        An object with `applies` and `run`.
+
+    Examples
+    --------
+    >>> load("affine").cost
+    'few records'
+    """
+    return entry(identifier).load()
+
+
+def default_known(row: Entry, n_rows: int, n_columns: int) -> int:
+    """Return how many people an attack knows when nothing else is said.
+
+    Parameters
+    ----------
+    row : Entry
+        The attack.
+    n_rows, n_columns : int
+        Size of the original.
+
+    Returns
+    -------
+    int
+        At most a quarter of the rows, except for linkage, where every known person is a question of its own.
+
+    Examples
+    --------
+    >>> default_known(entry("affine"), 178, 13), default_known(entry("ransac"), 178, 13)
+    (15, 44)
+    """
+    quarter = n_rows // 4
+    if row.known == "persons":
+        # linkage compares every person with every row: keep persons x rows near 8 million
+        return min(n_rows, 1000, max(50, 8_000_000 // max(n_rows, 1)))
+    wanted = {
+        "none": 0,
+        "one": 1,
+        "few": n_columns + 2,
+        "many": 3 * n_columns + 6,
+        "tenth": max(3 * n_columns + 6, n_rows // 10),
+    }
+    return min(wanted[row.known], quarter)
+
+
+def cost_of_known(row: Entry, known: int, n_rows: int, n_columns: int) -> Cost:
+    """Return what an attack costs with this many known people.
+
+    Parameters
+    ----------
+    row : Entry
+        The attack.
+    known : int
+        Number of known people.
+    n_rows, n_columns : int
+        Size of the original.
+
+    Returns
+    -------
+    str
+        For attacks on rungs 3 and 4 that guess values: few up to d + 2, many up to 3d + 6 or a tenth of the
+        table, most beyond; the catalogue's own cost otherwise.
+
+    Examples
+    --------
+    >>> cost_of_known(entry("affine"), 15, 178, 13), cost_of_known(entry("affine"), 16, 178, 13)
+    ('few records', 'many records')
+    """
+    if row.goal == "links" or row.rung < 3:
+        return row.cost
+    if known <= n_columns + 2:
+        return "few records"
+    return "many records" if known <= max(3 * n_columns + 6, n_rows // 10) else "most records"

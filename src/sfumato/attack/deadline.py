@@ -1,0 +1,46 @@
+"""The time an attack may take: a clock that attacks look at between chunks of work."""
+
+from __future__ import annotations
+
+import time
+
+__all__ = ["Deadline", "OutOfTimeError"]
+
+
+class OutOfTimeError(Exception):
+    """The time budget of an attack is used up; the referee turns it into a status."""
+
+
+class Deadline:
+    """A point in time after which `check` raises.
+
+    Parameters
+    ----------
+    seconds : float
+        Budget from now on.
+
+    Examples
+    --------
+    >>> Deadline(60).expired
+    False
+    >>> Deadline(0).expired
+    True
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    @property
+    def expired(self) -> bool:
+        """Whether the budget is used up."""
+        return time.monotonic() >= self._end
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self._end - time.monotonic())
+
+    def check(self) -> None:
+        """Raise `OutOfTimeError` when the budget is used up."""
+        if self.expired:
+            raise OutOfTimeError
