@@ -29,12 +29,9 @@ def methods_table() -> str:
 
 
 def _breaks(row: Method) -> str:
-    text = [f"{one.cost} ({one.attack}{_condition(one.when)})" for one in row.known_breaks]
-    return "; ".join(text) or "no attack of ours (that is no proof)"
-
-
-def _condition(when: object) -> str:
-    return "".join(f", with {name}={value}" for name, value in dict(when).items())  # type: ignore[call-overload]
+    text = [one.text for one in row.known_breaks[:2]]
+    more = len(row.known_breaks) - len(text)
+    return "; ".join(text) + (f"; {more} more" if more else "") or "no attack of ours (that is no proof)"
 
 
 def picture() -> str:

@@ -39,7 +39,7 @@ def test_methods_lists_and_describes_every_method() -> None:
         assert entry["id"] == row.id
     page = run("methods", "rdp").stdout
     assert "angles" in page
-    assert "d + 1 known records" in page
+    assert "d + 1 records (affine)" in page
 
 
 def test_mistakes_end_in_one_line_and_a_hint() -> None:

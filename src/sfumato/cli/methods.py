@@ -45,7 +45,9 @@ def as_data(row: Method) -> dict[str, Any]:
             {"name": p.name, "default": p.default, "allowed": p.allowed, "secret": p.secret, "help": p.help}
             for p in row.parameters
         ],
-        "known_breaks": [{"attack": b.attack, "cost": b.cost, "when": dict(b.when)} for b in row.known_breaks],
+        "known_breaks": [
+            {"attack": b.attack, "cost": b.cost, "when": dict(b.when), "dense": b.dense} for b in row.known_breaks
+        ],
     }
 
 
@@ -57,17 +59,11 @@ def describe(row: Method) -> str:
         f"  tier        {row.tier}, {row.passes} pass(es) over the table",
         f"  invertible  {'with the key' if row.invertible else 'no'}",
         f"  distances   {'kept' if row.keeps_distances else 'changed'}",
-        "  broken by   " + ("; ".join(_break_line(row)) or "none known to us (that is not a proof)"),
+        "  broken by   "
+        + ("; ".join(one.text for one in row.known_breaks) or "none known to us (that is not a proof)"),
         "  parameters",
     ]
     for parameter in row.parameters:
         lines.append(f"    {parameter.name} = {parameter.default!r}: {parameter.help}")
         lines.append(f"      {parameter.allowed}")
     return "\n".join(lines)
-
-
-def _break_line(row: Method) -> list[str]:
-    return [
-        f"{one.attack} ({one.cost}{', with ' + ', '.join(f'{k}={v}' for k, v in one.when.items()) if one.when else ''})"
-        for one in row.known_breaks
-    ]

@@ -43,7 +43,7 @@ class Line:
     unchanged : float
         Share of rows released as they are.
     breaks : str
-        Attacks that undo it.
+        The cheapest attack that undoes it.
     """
 
     id: str
@@ -83,7 +83,7 @@ def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
             misclassification_rate(before, _clusters(released)),
             min_variance_security(original, released),
             hiding_failure(original, released),
-            "; ".join(f"{one.attack} ({one.cost})" for one in row.known_breaks if not one.when) or "none known to us",
+            next((one.text for one in row.known_breaks if not one.when), "none known to us"),
         )
         lines.append(line)
         if on_line is not None:

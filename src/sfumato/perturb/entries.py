@@ -25,7 +25,9 @@ class Paper:
 
 @dataclass(frozen=True)
 class Break:
-    """An attack that is known to undo a method.
+    """An attack that is known to undo a method: its lift over guessing is above one half.
+
+    Each is a test on a reference table: Wine (178 x 13) or, for dense tables, 1,500 whole-numbered rows of two columns.
 
     Attributes
     ----------
@@ -35,11 +37,20 @@ class Break:
         What the attacker must know.
     when : mapping
         Parameters under which it holds; empty means always.
+    dense : bool
+        Whether it holds on dense tables of few columns only.
     """
 
     attack: str
     cost: str
     when: Mapping[str, Any] = field(default_factory=dict)
+    dense: bool = False
+
+    @property
+    def text(self) -> str:
+        """The break in words, for tables."""
+        condition = "".join(f", with {name}={value}" for name, value in self.when.items())
+        return f"{self.cost} ({self.attack}{condition}{', dense tables of few columns' if self.dense else ''})"
 
 
 @dataclass(frozen=True)

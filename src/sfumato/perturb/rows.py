@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sfumato.perturb.entries import Break, Method, Paper
 from sfumato.perturb.parameters import Parameter
 
@@ -65,9 +67,35 @@ MDAV = Paper(
 )
 
 _NOISES = ("normal", "uniform", "laplace")
-_FEW = "d + 1 known records"
-_LINEAR_BREAKS = (Break("affine", _FEW), Break("ransac", "3d + 6 known records"))
-_RIGID_BREAKS = (*_LINEAR_BREAKS, Break("trilateration", _FEW), Break("distance-signature", "d + 2 known people"))
+_KNOWS = {  # attack -> what the attacker must know, cheapest first
+    "as-released": "nothing",
+    "lattice": "nothing",
+    "orbit": "nothing",
+    "moments": "public means",
+    "orbit-range": "public ranges",
+    "quantiles": "public distributions",
+    "orbit-known": "1 record",
+    "affine-columns": "2 records",
+    "affine": "d + 1 records",
+    "trilateration": "d + 1 records",
+    "distances": "d + 2 people",
+    "ransac": "3d + 6 records",
+    "ridge": "3d + 6 records",
+    "differencing": "most of a group",
+    "nearest": "full records",
+    "fellegi-sunter": "full records",
+    "ranks": "full records",
+    "likelihood": "full records",
+}
+
+
+def _broken_by(*attacks: str, dense: bool = False, **when: Any) -> tuple[Break, ...]:
+    return tuple(Break(attack, cost, when, dense) for attack, cost in _KNOWS.items() if attack in attacks)
+
+
+_LINKS = ("nearest", "fellegi-sunter", "ranks")
+_LINEAR = ("affine", "ransac", "ridge")
+_BY_COLUMN = ("moments", "quantiles", "affine-columns")
 
 
 def _drawn(name: str, kind: str, text: str) -> Parameter:
@@ -86,7 +114,7 @@ METHODS: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=True,
         parameters=(_drawn("offsets", "numbers", "what is added to each column"),),
-        known_breaks=(*_RIGID_BREAKS, Break("per-column-affine", "2 known records"), Break("moments", "public means")),
+        known_breaks=_broken_by(*_BY_COLUMN, *_LINEAR, "trilateration", "distances", *_LINKS),
         paper_parameters={"offsets": [-3.0, 6235.0]},
     ),
     Method(
@@ -100,12 +128,7 @@ METHODS: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("factors", "numbers", "what each column is multiplied by; never 0"),),
-        known_breaks=(
-            *_LINEAR_BREAKS,
-            Break("per-column-affine", "2 known records"),
-            Break("lattice", "nothing, on whole numbers"),
-            Break("moments", "public means"),
-        ),
+        known_breaks=_broken_by("lattice", *_BY_COLUMN, *_LINEAR, *_LINKS),
         paper_parameters={"factors": [0.93, 0.89]},
     ),
     Method(
@@ -130,7 +153,7 @@ METHODS: tuple[Method, ...] = (
                 optional=True,
             ),
         ),
-        known_breaks=_RIGID_BREAKS,
+        known_breaks=(*_broken_by(*_LINEAR, "trilateration", "distances"), *_broken_by("lattice", dense=True)),
         paper_parameters={"angles": 356.71},
     ),
     Method(
@@ -144,7 +167,7 @@ METHODS: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("operations", "operations", "('add', e), ('mult', e) or ('rotate', angle, other column)"),),
-        known_breaks=_LINEAR_BREAKS,
+        known_breaks=_broken_by(*_LINEAR),
         paper_parameters={"operations": [("add", -3.0), ("mult", 0.92)]},
     ),
     Method(
@@ -162,7 +185,7 @@ METHODS: tuple[Method, ...] = (
             Parameter("distribution", "choice", "normal", "law of the noise", choices=_NOISES),
             Parameter("relative", "flag", True, "whether scale counts in standard deviations of the column"),
         ),
-        known_breaks=(Break("nearest-row", "full records"),),
+        known_breaks=_broken_by(*_LINKS, "likelihood"),
         paper_parameters={"scale": 10.0, "relative": False},
     ),
     Method(
@@ -179,7 +202,7 @@ METHODS: tuple[Method, ...] = (
             Parameter("scale", "numbers", 0.1, "standard deviation of the factor", low=0.0, open_low=True),
             Parameter("distribution", "choice", "normal", "law of the factor", choices=_NOISES),
         ),
-        known_breaks=(Break("nearest-row", "full records"),),
+        known_breaks=_broken_by(*_LINKS),
     ),
     Method(
         "cov",
@@ -194,7 +217,7 @@ METHODS: tuple[Method, ...] = (
         parameters=(
             Parameter("scale", "number", 1.0, "size of the noise in units of the data's own", low=0.0, open_low=True),
         ),
-        known_breaks=(),
+        known_breaks=_broken_by("likelihood"),
         paper_parameters={"scale": 1.0},
     ),
     Method(
@@ -218,8 +241,8 @@ METHODS: tuple[Method, ...] = (
             ),
         ),
         known_breaks=(
-            Break("orbit", "nothing, or 1 known record", {"source": "orbit"}),
-            Break("nearest-row", "full records"),
+            *_broken_by("orbit", "orbit-range", "orbit-known", source="orbit"),
+            *_broken_by(*_LINKS, "likelihood"),
         ),
         paper_parameters={"amplitude": 0.1, "source": "orbit"},
     ),
@@ -245,7 +268,7 @@ METHODS: tuple[Method, ...] = (
                 choices=("box", "ball"),
             ),
         ),
-        known_breaks=(Break("likelihood-linkage", "full records"), Break("nearest-row", "full records")),
+        known_breaks=_broken_by(*_LINKS, "likelihood"),
         paper_parameters={"beta": 5, "sample_size": 200, "noise": "box"},
     ),
     Method(
@@ -285,8 +308,8 @@ METHODS: tuple[Method, ...] = (
             ),
         ),
         known_breaks=(
-            Break("as-released", "nothing", {"min_radius": 0.0}),
-            Break("nearest-row", "full records"),
+            *_broken_by("as-released", "moments", "quantiles", "affine-columns", min_radius=0.0),
+            *_broken_by(*_LINKS),
         ),
         paper_parameters={"n_clusters": 24},
     ),
@@ -312,7 +335,9 @@ METHODS: tuple[Method, ...] = (
             ),
             Parameter("preserve_moments", "flag", False, "restore mean and variance of each parent and column"),
         ),
-        known_breaks=(Break("microaggregation-differencing", "all but one of a group"),),
+        known_breaks=_broken_by(
+            "as-released", "moments", "quantiles", "affine-columns", "ransac", "ridge", "differencing", dense=True
+        ),
         paper_parameters={"group_size": 3, "n_parents": 2, "rule": "paper"},
     ),
     Method(
@@ -335,7 +360,9 @@ METHODS: tuple[Method, ...] = (
                 choices=("blocks", "mdav"),
             ),
         ),
-        known_breaks=(Break("microaggregation-differencing", "all but one of a group"),),
+        known_breaks=_broken_by(
+            "as-released", "moments", "quantiles", *_LINEAR, "affine-columns", "differencing", dense=True
+        ),
     ),
     Method(
         "pca",
@@ -355,7 +382,7 @@ METHODS: tuple[Method, ...] = (
                 "share of the variance to keep, or number of components",
             ),
         ),
-        known_breaks=(Break("as-released", "nothing"), Break("nearest-row", "full records")),
+        known_breaks=_broken_by("as-released", *_BY_COLUMN, *_LINEAR, "trilateration", dense=True),
         paper_parameters={"n_components": 0.99},
     ),
     Method(
@@ -379,7 +406,7 @@ METHODS: tuple[Method, ...] = (
                 optional=True,
             ),
         ),
-        known_breaks=(Break("projection-lmmse", "a sample and known records"),),
+        known_breaks=_broken_by(*_LINEAR, "trilateration", dense=True),
     ),
     Method(
         "+rho",
@@ -406,7 +433,7 @@ METHODS: tuple[Method, ...] = (
                 secret=True,
             ),
         ),
-        known_breaks=(Break("ransac", "3d + 6 known records", {"perturber": "linear"}),),
+        known_breaks=_broken_by("ransac", perturber="linear"),
         paper_parameters={"fraction": 0.10},
     ),
 )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sfumato.core.rows import RowRange, Rows
 from sfumato.exceptions import CellTypeError, DataError, ParameterError
 
-__all__ = ["Frame", "as_library", "is_dataframe", "read_frame"]
+__all__ = ["Frame", "as_library", "is_dataframe", "numeric_columns", "read_frame"]
 
 Floats = NDArray[np.float64]
 ColumnChoice = Sequence[str | int] | None
@@ -296,3 +296,23 @@ def _require_finite(column: Floats, name: str, what: str, row_start: int) -> Non
         count = int(np.count_nonzero(bad))
         kind = "NaN" if np.isnan(column[bad][0]) else "infinity"
         raise DataError(f"{what}: column {name!r} holds {kind} in row {row} ({count} such cells)", hint=_MISSING_HINT)
+
+
+def numeric_columns(table: Any) -> tuple[str, ...]:
+    """Return the names of a table's numeric columns; all of them for arrays.
+
+    Parameters
+    ----------
+    table : dataframe or array
+
+    Examples
+    --------
+    >>> numeric_columns(np.zeros((3, 2)))
+    ('x0', 'x1')
+    """
+    if not is_dataframe(table):
+        return tuple(f"x{i}" for i in range(_as_array(table, "the table").shape[1]))
+    _require_unique_names(getattr(table, "column_names", getattr(table, "columns", ())), "the table")
+    frame = nw.from_native(table, eager_only=True)
+    numeric = {name for name, dtype in frame.schema.items() if dtype.is_numeric() or dtype == nw.Boolean}
+    return tuple(str(name) for name in frame.columns if name in numeric)
