@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env demo test lint types imports tests bench compat docs tables golden clean
+.PHONY: help env demo test lint types imports tests bench compat matrix reproduce docs tables golden clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -33,13 +33,19 @@ imports: $(STAMP) ## who may import whom
 	$(BIN)/python tools/check_imports.py
 
 tests: $(STAMP) ## the tests and the examples in docstrings and docs
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2
 
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
 	$(PYTHON) tools/compat.py
 
 bench: $(STAMP) ## how the cost grows with the rows; writes benchmarks/results.json
 	$(BIN)/python benchmarks/growth.py
+
+matrix: $(STAMP) ## run every attack on every method and write the matrix into docs/attacks.md (needs SFUMATO_DATA)
+	$(BIN)/python tools/make_matrix.py
+
+reproduce: $(STAMP) ## the papers' experiments in full, into docs/reproduction.md (needs SFUMATO_DATA)
+	$(BIN)/python tools/make_reproduction.py --check
 
 docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 	$(BIN)/python tools/make_docs.py

@@ -6,13 +6,14 @@ python tools/make_docs.py --check   exit 1 if they are not up to date
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from sfumato import Key
+from sfumato import Audit, Key
 from sfumato.demo.tour import CONFIDENTIAL, demo_table
 from sfumato.perturb import AdditiveNoise, NestedClustering, Rotation, methods
 from sfumato.perturb.entries import Method
@@ -83,7 +84,12 @@ def generated() -> dict[Path, str]:
     readme = ROOT / "README.md"
     pattern = re.compile(r"(<!-- methods -->\n).*?(\n<!-- /methods -->)", flags=re.DOTALL)
     text = pattern.sub(lambda found: found[1] + methods_table() + found[2], readme.read_text(encoding="utf-8"))
-    return {readme: text, ROOT / "docs" / "img" / "demo.svg": picture()}
+    schema = json.dumps(Audit.json_schema(), indent=2) + "\n"
+    return {
+        readme: text,
+        ROOT / "docs" / "img" / "demo.svg": picture(),
+        ROOT / "docs" / "audit.schema.json": schema,
+    }
 
 
 if __name__ == "__main__":

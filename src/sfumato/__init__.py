@@ -21,10 +21,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato import attack as attack
     from sfumato import cluster as cluster
     from sfumato import exceptions as exceptions
     from sfumato import metrics as metrics
     from sfumato import perturb as perturb
+    from sfumato.auditing.model import Audit as Audit
+    from sfumato.auditing.run import audit as audit
     from sfumato.core.keys import Key as Key
     from sfumato.exceptions import NoiseReuseWarning as NoiseReuseWarning
     from sfumato.exceptions import SfumatoError as SfumatoError
@@ -36,10 +39,13 @@ __version__ = "0.1.0"
 # name -> module that defines it ("" for the subpackage of that name); loaded when first used, so that
 # `import sfumato` stays light
 _HOMES = {
+    "Audit": "sfumato.auditing.model",
     "Key": "sfumato.core.keys",
     "NoiseReuseWarning": "sfumato.exceptions",
     "SfumatoError": "sfumato.exceptions",
     "SfumatoWarning": "sfumato.exceptions",
+    "attack": "",
+    "audit": "sfumato.auditing.run",
     "cluster": "",
     "exceptions": "",
     "methods": "sfumato.perturb.catalogue",

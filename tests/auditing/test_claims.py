@@ -44,7 +44,9 @@ def test_claimed_breaks_break_and_no_other_attack_does(row, settings) -> None:
     assert not unclaimed, f"{row.id} {settings} is also broken by {unclaimed}: claim it"
 
 
-@pytest.mark.parametrize("row", [row for row in methods() if any(one.dense for one in row.known_breaks)], ids=lambda r: r.id)
+@pytest.mark.parametrize(
+    "row", [row for row in methods() if any(one.dense for one in row.known_breaks)], ids=lambda r: r.id
+)
 def test_claims_about_dense_tables_hold(row) -> None:
     settings = SETTINGS.get(row.id, [{}])[-1]
     found = lifts(row, settings, dense())

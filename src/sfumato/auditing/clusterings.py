@@ -1,0 +1,189 @@
+"""The clusterings that a utility audit compares: k-means from given and from free starts, Ward's tree, Chameleon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from sklearn.cluster import KMeans
+
+from sfumato.cluster import Chameleon
+
+__all__ = ["Effort", "Found", "chameleon_labels", "effort_for", "free_kmeans", "kmeans_from", "ward_labels"]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+# Enough for Lloyd to settle on tables without any structure (about 300 rounds on 15,000 normal rows, k = 8).
+MOST_ROUNDS = 1000
+# In sklearn's unit: squared shift of the centres over the mean variance of the columns.
+FREE_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard k-means is tried; a function of the number of rows, see `effort_for`.
+
+    Attributes
+    ----------
+    named_starts : int
+        Starts of the named clustering.
+    free_starts : int
+        Starts of every free run, on the release and on the original alike.
+    start_rounds : int
+        Rounds of Lloyd for each start, before the best is continued to the end.
+    start_rows : int
+        Rows on which the starts are tried; the best is continued on all measured rows.
+    repetitions : int
+        Free runs with different seeds.
+    """
+
+    named_starts: int
+    free_starts: int
+    start_rounds: int
+    start_rows: int
+    repetitions: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A k-means clustering.
+
+    Attributes
+    ----------
+    labels : array of shape (n,)
+    centres : array of shape (k, d)
+    """
+
+    labels: Labels
+    centres: Floats
+
+
+def effort_for(n_rows: int, n_init: int, repetitions: int) -> Effort:
+    """Return how hard k-means is tried on a table.
+
+    Up to 5,000 rows every run has `n_init` starts, each to its end. Beyond that, every start makes ten rounds on
+    at most 10,000 rows and only the best is continued, on all rows; and free runs have half as many starts. Beyond
+    50,000 rows there are at most three repetitions. The named clustering always has `n_init` starts.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows measured.
+    n_init : int
+    repetitions : int
+
+    Returns
+    -------
+    Effort
+
+    Examples
+    --------
+    >>> effort_for(15_000, 20, 5)
+    Effort(named_starts=20, free_starts=10, start_rounds=10, start_rows=10000, repetitions=5)
+    """
+    if n_rows <= 5_000:
+        return Effort(n_init, n_init, MOST_ROUNDS, n_rows, repetitions)
+    few = repetitions if n_rows <= 50_000 else min(repetitions, 3)
+    return Effort(n_init, max(1, n_init // 2), 10, min(n_rows, 10_000), few)
+
+
+def kmeans_from(points: Floats, centres: Floats, *, tolerance: float = 0.0) -> Found:
+    """Run Lloyd's k-means (scikit-learn's) from given centres.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    centres : array of shape (k, d)
+    tolerance : float
+        0 ends when no label changes.
+
+    Returns
+    -------
+    Found
+
+    Examples
+    --------
+    >>> kmeans_from(np.array([[0.0], [1.0], [9.0], [10.0]]), np.array([[0.0], [1.0]])).centres.ravel().tolist()
+    [0.5, 9.5]
+    """
+    model = KMeans(len(centres), init=centres, n_init=1, max_iter=MOST_ROUNDS, tol=tolerance).fit(points)
+    return Found(model.labels_.astype(np.int64), model.cluster_centers_)
+
+
+def free_kmeans(
+    points: Floats, k: int, effort: Effort, seed: int, *, starts: int | None = None, tolerance: float = FREE_TOLERANCE
+) -> Found:
+    """Run k-means the way a miner does: the best of several k-means++ starts.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        In an order drawn at random: starts are tried on the first rows.
+    k : int
+    effort : Effort
+    seed : int
+    starts : int, optional
+        None takes `effort.free_starts`.
+    tolerance : float
+        See `kmeans_from`.
+
+    Returns
+    -------
+    Found
+    """
+    tried = KMeans(
+        k,
+        n_init=effort.free_starts if starts is None else starts,
+        max_iter=effort.start_rounds,
+        random_state=seed,
+    ).fit(points[: max(effort.start_rows, k)])
+    return kmeans_from(points, tried.cluster_centers_, tolerance=tolerance)
+
+
+def ward_labels(points: Floats, clusters: Sequence[int]) -> dict[int, Labels]:
+    """Cut one Ward tree at every number of clusters.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    clusters : sequence of int
+        From 1 to n each.
+
+    Returns
+    -------
+    dict
+        Number of clusters -> labels of shape (n,).
+
+    Examples
+    --------
+    >>> ward_labels(np.array([[0.0], [1.0], [5.0], [5.5]]), [2, 3])
+    {2: array([0, 0, 1, 1]), 3: array([0, 1, 2, 2])}
+    """
+    merges = linkage(points, method="ward")[:, :2].astype(np.int64)
+    return {k: _cut(merges, len(points), k) for k in clusters}
+
+
+def _cut(merges: NDArray[np.int64], n_rows: int, k: int) -> Labels:
+    # not fcluster: with merges at equal heights it returns fewer clusters than asked for
+    top = np.arange(2 * n_rows - 1)
+    for index in range(n_rows - k - 1, -1, -1):
+        top[merges[index]] = top[n_rows + index]
+    _, first, labels = np.unique(top[:n_rows], return_index=True, return_inverse=True)
+    # numbered by their first rows
+    return np.argsort(np.argsort(first))[labels].astype(np.int64)
+
+
+def chameleon_labels(points: Floats, k: int, seed: int) -> Labels:
+    """Return Chameleon's labels, shape (n,); `MissingComponentError` without METIS.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    k : int
+    seed : int
+    """
+    return np.asarray(Chameleon(k, random_state=seed).fit_predict(points), dtype=np.int64)

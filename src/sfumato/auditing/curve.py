@@ -1,0 +1,65 @@
+"""How much is recovered with how many known records, and where a release breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.attack.referee import Referee
+
+__all__ = ["Curve", "CurvePoint", "measure_curve"]
+
+_ATTACKS = ("affine", "ransac", "ridge")
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One point: so many known records, so large a share of the others recovered by the best attack."""
+
+    known: int
+    recovered: float
+    low: float
+    high: float
+    attack: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The curve and its break point.
+
+    Attributes
+    ----------
+    points : tuple of CurvePoint
+    breaks_at : int or None
+        The smallest number of known records with more than half of the other people recovered.
+    """
+
+    points: tuple[CurvePoint, ...]
+    breaks_at: int | None
+
+
+def measure_curve(referee: Referee, n_rows: int, n_columns: int, *, known: Sequence[int] | None = None) -> Curve:
+    """Attack with growing numbers of known records.
+
+    Parameters
+    ----------
+    referee : Referee
+        Its known people are nested: the first 15 of 44 are the same 15.
+    n_rows, n_columns : int
+    known : sequence of int, optional
+        Numbers of records to try.
+    """
+    if known is None:
+        d = n_columns
+        known = [1, 2, 3, (d + 1) // 2, d, d + 1, d + 2, 2 * d, 3 * d + 6, n_rows // 10]
+    sizes = sorted({size for size in known if 1 <= size <= max(1, n_rows // 2)})
+    points = []
+    for size in sizes:
+        results = [referee.run(attack, size) for attack in _ATTACKS]
+        scored = [result for result in results if result.rate is not None]
+        if scored:
+            best = max(scored, key=lambda result: result.rate or 0.0)
+            assert best.rate is not None
+            points.append(CurvePoint(size, best.rate, best.low or 0.0, best.high or 1.0, best.attack))
+    breaks = next((point.known for point in points if point.low > 0.5), None)
+    return Curve(tuple(points), breaks)

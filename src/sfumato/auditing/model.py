@@ -1,0 +1,156 @@
+"""The audit as data: one frozen object, from which JSON, text and HTML are made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sfumato.attack.result import Result
+from sfumato.auditing.canaries import Canary
+from sfumato.auditing.curve import Curve
+from sfumato.auditing.privacy import Privacy
+from sfumato.auditing.questions import Answer
+from sfumato.auditing.utility import Utility
+
+__all__ = ["AttackLine", "Audit", "Inverted", "attack_line"]
+
+SCHEMA: Literal["sfumato-audit-1"] = "sfumato-audit-1"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
+
+
+class AttackLine(_Frozen):
+    """One attack in the report."""
+
+    id: str
+    name: str
+    rung: int = Field(description="0 nothing but the release, 1 public figures, 2 a sample, 3 people, 4 known rows")
+    cost: str
+    goal: Literal["values", "links"]
+    status: Literal["ran", "not applicable", "ineffective", "timed out", "error"]
+    reason: str
+    known: int = Field(description="people the attacker knows")
+    scored: int = Field(description="records on which it was scored")
+    rate: float | None = Field(description="share of the scored records recovered or linked; less is better")
+    low: float | None
+    high: float | None
+    baseline: float | None = Field(description="what the best constant guess reaches")
+    control: float | None = Field(description="what the attack reaches with broken correspondence")
+    lift: float | None = Field(description="(rate - b) / (1 - b), b the larger of baseline and control")
+    lift_low: float | None
+
+
+class Inverted(_Frozen):
+    """The usual scores on the release, and on the best inverted table."""
+
+    attack: str
+    known: int
+    rows: int
+    linked_as_released: float | None = Field(description="nearest-row linkage on the release")
+    linked_inverted: float | None = Field(description="the same on the inverted table")
+    disclosed_as_released: float | None = Field(description="cells within 5 % of a standard deviation")
+    disclosed_inverted: float | None
+    questions: tuple[Answer, ...] = Field(description="the three questions, asked of the inverted table")
+
+
+class Audit(_Frozen):
+    """What an audit found; see `sfumato.audit`.
+
+    It holds no original and no released value: figures, and row positions only.
+    """
+
+    schema_: Literal["sfumato-audit-1"] = Field(default=SCHEMA, alias="schema")
+    grade: Literal["A", "B", "C", "D", "F"]
+    verdict: str
+    trustworthy: bool = Field(description="whether every canary behaved")
+    canaries: tuple[Canary, ...]
+    n_rows: int
+    columns: tuple[str, ...]
+    method: str | None
+    insecure_seed: bool = Field(description="whether the release was made with a seed for tests")
+    strongest: tuple[AttackLine, ...] = Field(
+        description="the strongest attack of each cost, chosen on half of the records and measured on the other half"
+    )
+    attacks: tuple[AttackLine, ...]
+    did_not_run: tuple[str, ...]
+    curve: Curve
+    utility: Utility | None
+    privacy: Privacy
+    questions: tuple[Answer, ...]
+    inverted: Inverted
+    worst_records: tuple[int, ...] = Field(description="positions of the records that most attacks recovered")
+    notes: tuple[str, ...]
+
+    def to_json(self) -> str:
+        """Return the audit as JSON, with a versioned `schema` field."""
+        return self.model_dump_json(indent=2, by_alias=True) + "\n"
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of `to_json`."""
+        return cls.model_json_schema(by_alias=True, mode="serialization")
+
+    def to_text(self) -> str:
+        """Return the audit as plain text."""
+        from sfumato.auditing.render_text import render_text
+
+        return render_text(self)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the audit as one self-contained page without scripts; write it to a path if one is given.
+
+        The page says how to break the release: it is for the owner, not for the public.
+
+        Parameters
+        ----------
+        path : path, optional
+        """
+        from sfumato.auditing.render_html import render_html
+
+        page = render_html(self)
+        if path is not None:
+            target = Path(path)
+            part = target.with_name(f".{target.name}.part")
+            try:
+                part.write_text(page, encoding="utf-8")
+                part.replace(target)
+            finally:
+                part.unlink(missing_ok=True)
+        return page
+
+    def _repr_html_(self) -> str:
+        from sfumato.auditing.render_html import render_body
+
+        return render_body(self)
+
+    def __repr__(self) -> str:
+        return f"Audit(grade={self.grade!r}, verdict={self.verdict!r})"
+
+    __str__ = __repr__
+
+
+def attack_line(result: Result) -> AttackLine:
+    """Return a result as a line of the report, without what each record earned."""
+    return AttackLine(
+        id=result.attack,
+        name=result.name,
+        rung=result.rung,
+        cost=result.cost,
+        goal=result.goal,
+        status=result.status,
+        reason=result.reason,
+        known=result.known,
+        scored=result.scored,
+        rate=result.rate,
+        low=result.low,
+        high=result.high,
+        baseline=result.baseline,
+        control=result.control,
+        lift=result.lift,
+        lift_low=result.lift_low,
+    )

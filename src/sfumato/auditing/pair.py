@@ -1,0 +1,105 @@
+"""The two tables of an audit, side by side: the same people, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.table.frames import is_dataframe, numeric_columns, read_frame
+
+__all__ = ["Pair", "read_pair"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An original and its release.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns of the original that are audited.
+    original : array of shape (n, d)
+    released : array of shape (n, e)
+        Row i is the release of row i of the original.
+    same_columns : bool
+        Whether released columns mean the same as the original ones.
+    notes : tuple of str
+        What was left out or assumed.
+    """
+
+    names: tuple[str, ...]
+    original: Floats
+    released: Floats
+    same_columns: bool
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Pair(n_rows={len(self.original)}, n_columns={len(self.names)})"
+
+
+def read_pair(original: Any, released: Any, *, order: Any = None) -> Pair:
+    """Read two tables and put them side by side.
+
+    Parameters
+    ----------
+    original, released : dataframes or arrays
+        Columns are matched by name; text columns are left out.
+    order : sequence of int, optional
+        `order[i]` is the original row that stands in row i of the release; None means the same order.
+
+    Returns
+    -------
+    Pair
+    """
+    kept, notes = _shared_columns(original, released)
+    if not kept:
+        # a projection: none of the released columns is an original one
+        before, after = numeric_columns(original), numeric_columns(released)
+        same = False
+        notes.append("the released columns are new ones: figures that compare columns do not apply")
+    else:
+        before = after = kept
+        same = True
+    left = read_frame(original, before, what="the original")
+    right = read_frame(released, after, what="the release")
+    if not left.names or not right.names:
+        raise DataError("there is no numeric column to audit", hint="check that both files are the right ones")
+    if len(left) != len(right):
+        raise DataError(
+            f"the original has {len(left):,} rows and the release {len(right):,}: they are not the same people",
+            hint="an audit compares row by row; pass the table that was released, whole",
+        )
+    if len(left) < 2:
+        raise DataError(f"{len(left)} row(s) cannot be audited", hint="bring at least two")
+    x, y = np.column_stack(left.columns), np.column_stack(right.columns)
+    if order is not None:
+        place = np.asarray(order, dtype=np.int64)
+        if place.shape != (len(x),) or not np.array_equal(np.sort(place), np.arange(len(x))):
+            raise ParameterError(f"order must hold every row number from 0 to {len(x) - 1} once")
+        aligned = np.empty_like(y)
+        aligned[place] = y
+        y = aligned
+    else:
+        notes.append("rows are compared in the order in which they stand")
+    return Pair(left.names, x, y, same, tuple(notes))
+
+
+def _shared_columns(original: Any, released: Any) -> tuple[tuple[str, ...], list[str]]:
+    before, after = numeric_columns(original), numeric_columns(released)
+    notes: list[str] = []
+    if not (is_dataframe(original) and is_dataframe(released)):
+        # arrays have no names to match: the same width means the same columns
+        return (before, notes) if len(before) == len(after) and not is_dataframe(original) else ((), notes)
+    kept = tuple(name for name in before if name in after)
+    if not kept and any(name in before for name in after):
+        return (), notes
+    missing = [name for name in before if name not in after]
+    if kept and missing:
+        notes.append(f"not in the release, so not audited: {', '.join(missing)}")
+    return kept, notes

@@ -1,0 +1,120 @@
+"""The regulators' three questions: singling out, linkability, inference, each against a control group.
+
+The people are split in two. The attacker holds the release of the first half; the second half is not in it. What
+works as well on the second half is knowledge about people in general, not about someone in the release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from sfumato.attack.statistics import lift
+
+__all__ = ["Answer", "answer_questions"]
+
+Floats = NDArray[np.float64]
+
+_WIDTH = 0.05  # standard deviations: what counts as the same value
+_PEOPLE = 1000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question.
+
+    Attributes
+    ----------
+    question : str
+        "singling out", "linkability" or "inference".
+    rate, control : float
+        Success on people in the release, and on people who are not in it.
+    lift, lift_low : float
+        (rate - control) / (1 - control), and its lower bound.
+    attempts : int
+    """
+
+    question: str
+    rate: float
+    control: float
+    lift: float
+    lift_low: float
+    attempts: int
+
+
+def answer_questions(original: Floats, released: Floats, *, seed: int = 0) -> tuple[Answer, ...]:
+    """Ask the three questions of a release with the columns of the original.
+
+    Parameters
+    ----------
+    original, released : arrays of shape (n, d), d >= 2, n >= 8
+    seed : int
+    """
+    generator = np.random.default_rng([seed, 7])
+    deviation = np.where(original.std(axis=0) > 0, original.std(axis=0), 1.0)
+    x, y = original / deviation, released / deviation
+    order = generator.permutation(len(x))
+    half = len(x) // 2
+    inside, outside = x[order[:half]], x[order[half : 2 * half]]
+    view = y[order[:half]]
+    people = generator.permutation(half)[:_PEOPLE]
+    columns = generator.permutation(x.shape[1])
+    return (
+        _answer("singling out", *_single_out(inside, outside, view, people, generator)),
+        _answer("linkability", *_link(inside, outside, view, people, columns)),
+        _answer("inference", *_infer(inside, outside, view, people, generator)),
+    )
+
+
+def _answer(question: str, hits: NDArray[np.bool_], control: NDArray[np.bool_]) -> Answer:
+    found = lift(float(hits.sum()), len(hits), baseline=0.0, control=float(control.mean()))
+    return Answer(question, float(hits.mean()), float(control.mean()), found.value, found.lower, len(hits))
+
+
+def _single_out(
+    inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], generator: np.random.Generator
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell whether "within 5 % of these released values in three columns" describes exactly one person."""
+    d = inside.shape[1]
+    hits, control = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
+    for i, person in enumerate(people):
+        chosen = generator.permutation(d)[: min(3, d)]
+        for group, target in ((inside, hits), (outside, control)):
+            near = (np.abs(group[:, chosen] - view[person, chosen]) <= _WIDTH).all(axis=1)
+            target[i] = np.count_nonzero(near) == 1
+    return hits, control
+
+
+def _link(
+    inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], columns: NDArray[np.intp]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell whether two halves of a person's columns lead to the same released row."""
+    first, second = columns[: len(columns) // 2], columns[len(columns) // 2 :]
+    trees = [cKDTree(view[:, part]) for part in (first, second)]
+
+    def linked(group: Floats) -> NDArray[np.bool_]:
+        rows = [tree.query(group[people][:, part])[1] for tree, part in zip(trees, (first, second), strict=True)]
+        return np.asarray(rows[0] == rows[1])
+
+    return linked(inside), linked(outside)
+
+
+def _infer(
+    inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], generator: np.random.Generator
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell whether the released row nearest in all other columns gives away the last one."""
+    d = inside.shape[1]
+    secrets = generator.integers(0, d, len(people))
+    hits, control = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
+    for secret in np.unique(secrets):
+        asked = np.flatnonzero(secrets == secret)
+        known = np.delete(np.arange(d), secret)
+        tree = cKDTree(view[:, known])
+        for group, target in ((inside, hits), (outside, control)):
+            persons = group[people[asked]]
+            guess = view[tree.query(persons[:, known])[1], secret]
+            target[asked] = np.abs(guess - persons[:, secret]) <= _WIDTH
+    return hits, control
