@@ -12,7 +12,16 @@ from sklearn.cluster import KMeans
 
 from sfumato.cluster import Chameleon
 
-__all__ = ["Effort", "Found", "chameleon_labels", "effort_for", "free_kmeans", "kmeans_from", "ward_labels"]
+__all__ = [
+    "Effort",
+    "Found",
+    "chameleon_labels",
+    "effort_for",
+    "free_kmeans",
+    "kmeans_from",
+    "named_kmeans",
+    "ward_labels",
+]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -37,6 +46,8 @@ class Effort:
         Rounds of Lloyd for each start, before the best is continued to the end.
     start_rows : int
         Rows on which the starts are tried; the best is continued on all measured rows.
+    named_rounds, shared_rounds, free_rounds : int
+        Most rounds on all measured rows.
     repetitions : int
         Free runs with different seeds.
     """
@@ -45,6 +56,9 @@ class Effort:
     free_starts: int
     start_rounds: int
     start_rows: int
+    named_rounds: int
+    shared_rounds: int
+    free_rounds: int
     repetitions: int
 
 
@@ -67,7 +81,9 @@ def effort_for(n_rows: int, n_init: int, repetitions: int) -> Effort:
 
     Up to 5,000 rows every run has `n_init` starts, each to its end. Beyond that, every start makes ten rounds on
     at most 10,000 rows and only the best is continued, on all rows; and free runs have half as many starts. Beyond
-    50,000 rows there are at most three repetitions. The named clustering always has `n_init` starts.
+    50,000 rows the best is continued to its end on the 10,000 rows, then for at most 300 rounds (named), 100 (shared
+    starts) and 30 (free) on all, and there are at most three repetitions. The named clustering always has `n_init`
+    starts.
 
     Parameters
     ----------
@@ -82,22 +98,28 @@ def effort_for(n_rows: int, n_init: int, repetitions: int) -> Effort:
 
     Examples
     --------
-    >>> effort_for(15_000, 20, 5)
-    Effort(named_starts=20, free_starts=10, start_rounds=10, start_rows=10000, repetitions=5)
+    >>> effort = effort_for(15_000, 20, 5)
+    >>> effort.named_starts, effort.free_starts, effort.start_rows, effort.repetitions
+    (20, 10, 10000, 5)
     """
+    most = MOST_ROUNDS
     if n_rows <= 5_000:
-        return Effort(n_init, n_init, MOST_ROUNDS, n_rows, repetitions)
-    few = repetitions if n_rows <= 50_000 else min(repetitions, 3)
-    return Effort(n_init, max(1, n_init // 2), 10, min(n_rows, 10_000), few)
+        return Effort(n_init, n_init, most, n_rows, most, most, most, repetitions)
+    half, start_rows = max(1, n_init // 2), min(n_rows, 10_000)
+    if n_rows <= 50_000:
+        return Effort(n_init, half, 10, start_rows, most, most, most, repetitions)
+    return Effort(n_init, half, 10, start_rows, 300, 100, 30, min(repetitions, 3))
 
 
-def kmeans_from(points: Floats, centres: Floats, *, tolerance: float = 0.0) -> Found:
+def kmeans_from(points: Floats, centres: Floats, *, rounds: int = MOST_ROUNDS, tolerance: float = 0.0) -> Found:
     """Run Lloyd's k-means (scikit-learn's) from given centres.
 
     Parameters
     ----------
     points : array of shape (n, d)
     centres : array of shape (k, d)
+    rounds : int
+        Most rounds.
     tolerance : float
         0 ends when no label changes.
 
@@ -110,14 +132,12 @@ def kmeans_from(points: Floats, centres: Floats, *, tolerance: float = 0.0) -> F
     >>> kmeans_from(np.array([[0.0], [1.0], [9.0], [10.0]]), np.array([[0.0], [1.0]])).centres.ravel().tolist()
     [0.5, 9.5]
     """
-    model = KMeans(len(centres), init=centres, n_init=1, max_iter=MOST_ROUNDS, tol=tolerance).fit(points)
+    model = KMeans(len(centres), init=centres, n_init=1, max_iter=rounds, tol=tolerance).fit(points)
     return Found(model.labels_.astype(np.int64), model.cluster_centers_)
 
 
-def free_kmeans(
-    points: Floats, k: int, effort: Effort, seed: int, *, starts: int | None = None, tolerance: float = FREE_TOLERANCE
-) -> Found:
-    """Run k-means the way a miner does: the best of several k-means++ starts.
+def named_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:
+    """Return the best of many k-means++ starts, continued until no label changes.
 
     Parameters
     ----------
@@ -126,22 +146,38 @@ def free_kmeans(
     k : int
     effort : Effort
     seed : int
-    starts : int, optional
-        None takes `effort.free_starts`.
-    tolerance : float
-        See `kmeans_from`.
 
     Returns
     -------
     Found
     """
-    tried = KMeans(
-        k,
-        n_init=effort.free_starts if starts is None else starts,
-        max_iter=effort.start_rounds,
-        random_state=seed,
-    ).fit(points[: max(effort.start_rows, k)])
-    return kmeans_from(points, tried.cluster_centers_, tolerance=tolerance)
+    return kmeans_from(points, _best_start(points, k, effort, effort.named_starts, seed), rounds=effort.named_rounds)
+
+
+def free_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:
+    """Run k-means the way a miner does: the best of several k-means++ starts.
+
+    Parameters
+    ----------
+    points, k, effort, seed
+        See `named_kmeans`.
+
+    Returns
+    -------
+    Found
+    """
+    start = _best_start(points, k, effort, effort.free_starts, seed)
+    return kmeans_from(points, start, rounds=effort.free_rounds, tolerance=FREE_TOLERANCE)
+
+
+def _best_start(points: Floats, k: int, effort: Effort, starts: int, seed: int) -> Floats:
+    few = points[: effort.start_rows]
+    tried = KMeans(k, n_init=starts, max_iter=effort.start_rounds, random_state=seed).fit(few)
+    centres: Floats = tried.cluster_centers_
+    if effort.free_rounds == MOST_ROUNDS:
+        return centres
+    # rounds on all rows are rare then: they begin where those on few rows ended
+    return kmeans_from(few, centres, tolerance=FREE_TOLERANCE).centres
 
 
 def ward_labels(points: Floats, clusters: Sequence[int]) -> dict[int, Labels]:

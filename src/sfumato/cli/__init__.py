@@ -1,7 +1,8 @@
 """The command line: a thin shell around the library.
 
 Commands are loaded when they are called, so that `sfumato --help` answers at once. A user's mistake ends in one
-line and a hint, never in a traceback; exit codes are 0 fine, 2 usage, 3 data or file problem, 130 interrupted.
+line and a hint, never in a traceback; exit codes are 0 fine, 2 usage, 3 data or file problem, 4 the audit
+cannot be trusted, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ __all__ = ["main", "sfumato"]
 
 # command -> (module, short help); the help stands here so that listing commands loads none of them
 COMMANDS = {
+    "audit": ("sfumato.cli.audit", "Attack a released file, and say what an attacker gets."),
     "demo": ("sfumato.cli.demo", "A tour on a table that ships with sfumato."),
     "methods": ("sfumato.cli.methods", "The methods: what they do, what they take, who breaks them."),
     "reproduce": ("sfumato.cli.reproduce", "The papers' tables, paper against ours."),

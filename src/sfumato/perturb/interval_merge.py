@@ -98,13 +98,22 @@ def merge_intervals(clusters: Clusters, n_clusters: int, final_merge: str) -> Cl
     """
     while len(clusters) >= 2 * n_clusters and len(clusters) > 1:
         distances = clusters.distances()
-        close = distances < np.median(distances)
+        close = distances < _median(distances)
         if not close.any():
             break
         clusters = clusters.joined(close)
     if len(clusters) <= n_clusters:
         return clusters
     return _merge_greedily(clusters, n_clusters) if final_merge == "greedy" else _merge_sorted(clusters, n_clusters)
+
+
+def _median(values: Floats) -> float:
+    # np.median, without its checks, which cost more than the work on columns of few clusters
+    middle = len(values) // 2
+    if len(values) % 2:
+        return float(np.partition(values, middle)[middle])
+    low, high = np.partition(values, (middle - 1, middle))[middle - 1 : middle + 1]
+    return float((low + high) / 2.0)
 
 
 def _merge_sorted(clusters: Clusters, n_clusters: int) -> Clusters:

@@ -126,21 +126,20 @@ class IntervalResampling(Perturber):
         return fitted
 
     def _fit_column(self, facts: Facts, counted: IntervalCounts, j: int) -> _Column:
-        clusters = merge_intervals(
-            occupied_intervals(counted.counts[j], counted.place_sums(j)), int(self.n_clusters), self.final_merge
-        )
+        singles = occupied_intervals(counted.counts[j], counted.place_sums(j))
+        clusters = merge_intervals(singles, int(self.n_clusters), self.final_merge)
         low, high = float(facts.low[j]), float(facts.high[j])
         width = (high - low) / counted.n_intervals
         means = clusters.means
         radii = np.minimum(means - clusters.first, clusters.last + 1 - means) if high > low else np.zeros(1)
         cluster_of = np.searchsorted(clusters.last, np.arange(counted.n_intervals)).clip(0, len(clusters) - 1)
-        singles = occupied_intervals(counted.counts[j], counted.place_sums(j))
         home = cluster_of[singles.first]
-        apart = singles.means - means[home]
-        within = float(np.sum(counted.scatter(j)[singles.first] + singles.counts * (apart * apart)))
-        grand = float(np.sum(singles.counts * singles.means)) / facts.n_rows
-        spread = singles.means - grand
-        total = float(np.sum(counted.scatter(j)[singles.first] + singles.counts * (spread * spread)))
+        centres, scatter = singles.means, counted.scatter(j)[singles.first]
+        apart = centres - means[home]
+        within = float(np.sum(scatter + singles.counts * (apart * apart)))
+        grand = float(np.sum(singles.counts * centres)) / facts.n_rows
+        spread = centres - grand
+        total = float(np.sum(scatter + singles.counts * (spread * spread)))
         deviation = np.sqrt(total / max(facts.n_rows - 1, 1))
         radii = np.maximum(radii, float(self.min_radius) * deviation)
         drawn = float(np.sum(clusters.counts * (radii * radii))) / 3.0

@@ -1,0 +1,74 @@
+"""`sfumato audit` as a person types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from sfumato.cli import sfumato
+from tests.cli.test_first_commands import run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"name": ["p"] * 200, "a": rng.normal(size=200).round(3), "b": rng.normal(size=200).round(3)})
+    turned = table.with_columns(a=0.6 * pl.col("a") + 0.8 * pl.col("b"), b=-0.8 * pl.col("a") + 0.6 * pl.col("b"))
+    table.write_csv(tmp_path / "original.csv")
+    turned.drop("name").write_csv(tmp_path / "released.csv")
+    return str(tmp_path / "original.csv"), str(tmp_path / "released.csv")
+
+
+def test_a_rotated_file_gets_an_f_and_a_report(files: tuple[str, str], tmp_path: Path) -> None:
+    done = run("audit", *files, "--report", str(tmp_path / "r.html"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Grade F: Someone who knows 4 of the 200 people recovers every record")
+    assert "100%" in done.stderr, "progress goes to stderr"
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+
+
+def test_json_is_one_object_on_stdout(files: tuple[str, str]) -> None:
+    done = run("audit", *files, "--json", "--attack", "affine", "--known-rows", "9")
+    data = json.loads(done.stdout)
+    assert data["schema"] == "sfumato-audit-1"
+    assert [line["known"] for line in data["attacks"]] == [9]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["missing.csv"], "no such file"),
+        (["--attack", "afine"], "did you mean 'affine'?"),
+    ],
+)
+def test_mistakes_are_one_line_with_a_hint_and_exit_3(files: tuple[str, str], change: list[str], message: str) -> None:
+    arguments = [files[0], *change] if change[0].endswith("csv") else [*files, *change]
+    done = run("audit", *arguments)
+    assert done.returncode == 3
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_files_with_other_rows_are_refused(files: tuple[str, str], tmp_path: Path) -> None:
+    pl.read_csv(files[1]).head(50).write_csv(tmp_path / "short.csv")
+    done = run("audit", files[0], str(tmp_path / "short.csv"))
+    assert done.returncode == 3
+    assert "not the same people" in done.stderr
+
+
+def test_an_untrustworthy_audit_exits_4(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from sfumato.attack.affine import Affine
+    from sfumato.attack.interface import NothingFoundError
+
+    def blind(self, knowledge, deadline):
+        raise NothingFoundError("this attack has gone blind")
+
+    monkeypatch.setattr(Affine, "run", blind)
+    done = CliRunner().invoke(sfumato, ["audit", *files, "--attack", "nearest"])
+    assert done.exit_code == 4
+    assert "CANNOT BE TRUSTED" in done.output
