@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 
 from sfumato.cluster import Chameleon
@@ -187,7 +188,7 @@ def ward_labels(points: Floats, clusters: Sequence[int]) -> dict[int, Labels]:
     ----------
     points : array of shape (n, d)
     clusters : sequence of int
-        From 1 to n each.
+        From 1 to n each; n is at least 2.
 
     Returns
     -------
@@ -199,7 +200,8 @@ def ward_labels(points: Floats, clusters: Sequence[int]) -> dict[int, Labels]:
     >>> ward_labels(np.array([[0.0], [1.0], [5.0], [5.5]]), [2, 3])
     {2: array([0, 0, 1, 1]), 3: array([0, 1, 2, 2])}
     """
-    merges = linkage(points, method="ward")[:, :2].astype(np.int64)
+    # distances, not rows: linkage takes a square symmetric table of rows for a distance matrix and warns
+    merges = linkage(pdist(points), method="ward")[:, :2].astype(np.int64)
     return {k: _cut(merges, len(points), k) for k in clusters}
 
 

@@ -38,7 +38,17 @@ OTHER_COLUMNS = "the released columns are not those of the original"
 
 @dataclass(frozen=True)
 class Study:
-    """The measured rows in every scaling, and how they are clustered."""
+    """The measured rows in every scaling, and how they are clustered.
+
+    Attributes
+    ----------
+    original, released : dict
+        Scaling -> array of shape (rows, columns), rows in an order drawn at random.
+    same_columns : bool
+        Whether released columns mean the same as the original ones.
+    effort : Effort
+    seed : int
+    """
 
     original: dict[str, Floats]
     released: dict[str, Floats]
@@ -47,6 +57,7 @@ class Study:
     seed: int
 
     def seed_of(self, k: int, repetition: int) -> int:
+        """Return the seed of a run; repetition 0 is the named clustering."""
         return int(np.random.SeedSequence([self.seed, k, repetition]).generate_state(1)[0])
 
 
@@ -59,6 +70,24 @@ def prepare_study(
     effort: Effort,
     seed: int,
 ) -> Study:
+    """Rescale the chosen rows, by the statistics of whole tables.
+
+    Parameters
+    ----------
+    before : array of shape (n, d)
+        The original.
+    after : array of shape (n, e)
+        The release.
+    chosen : array of shape (rows,)
+        Positions of the rows to measure, in an order drawn at random.
+    scalings : sequence of str
+    same_columns, effort, seed
+        See `Study`.
+
+    Returns
+    -------
+    Study
+    """
     originals: dict[str, Floats] = {}
     releases: dict[str, Floats] = {}
     for name in scalings:
@@ -79,7 +108,25 @@ def compare_all(
     chameleon: bool,
     progress: Progress | None,
 ) -> Rows:
-    """Run all comparisons, two at a time; each on one thread, so that the results do not depend on the machine's."""
+    """Run all comparisons, two at a time, each on one thread: the results do not depend on the number of cores.
+
+    Parameters
+    ----------
+    study : Study
+    headline : str
+        The scaling in which Ward and Chameleon are compared.
+    clusters : sequence of int
+    ward_rows : int
+        Most rows for Ward's tree.
+    chameleon : bool
+        Whether to run Chameleon.
+    progress : function of (text, share done), optional
+
+    Returns
+    -------
+    tuple
+        Agreements and excesses, in no order.
+    """
     rows: list[ClusteringAgreement] = []
     excesses: list[Excess] = []
     if not clusters:
@@ -159,6 +206,11 @@ def _chameleon_rows(study: Study, scaling: str, k: int) -> Rows:
 def does_not_apply(
     k: int, scaling: str, start: str | None, reason: str, clusterer: str = "k-means"
 ) -> ClusteringAgreement:
+    """Return the row of a comparison that cannot be made, with the reason.
+
+    Parameters
+    ----------
+    k, scaling, start, reason, clusterer
+        See `ClusteringAgreement`.
+    """
     return ClusteringAgreement(clusterer, k, scaling, start, 0, 0, None, None, None, reason)
-
-

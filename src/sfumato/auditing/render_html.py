@@ -17,7 +17,7 @@ _STYLE = """
 .sfumato h2{font-size:1.1rem;margin:1.6rem 0 .4rem;border-bottom:1px solid #d5dbe3}
 .sfumato table{border-collapse:collapse;width:100%;font-size:.88rem}
 .sfumato th,.sfumato td{text-align:left;padding:.2rem .5rem;border-bottom:1px solid #e7ebf0;vertical-align:top}
-.sfumato td.n,.sfumato th.n{text-align:right;font-variant-numeric:tabular-nums}
+.sfumato td.n,.sfumato th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .sfumato .grade{display:inline-block;font-size:2rem;font-weight:700;width:3.2rem;text-align:center;color:#fff;
 border-radius:.4rem;margin-right:.8rem}
 .sfumato .A{background:#1f7a4d}.sfumato .B{background:#4a7a1f}.sfumato .C{background:#8a6d0a}

@@ -134,7 +134,15 @@ def audit(
     tell("utility", 0.7)
     useful = None
     if utility:
-        useful = measure_utility(pair.original, pair.released, clusters=clusters, chameleon=chameleon, seed=seed)
+        useful = measure_utility(
+            pair.original,
+            pair.released,
+            clusters=clusters,
+            chameleon=chameleon,
+            seed=seed,
+            same_columns=pair.same_columns,
+            progress=lambda what, share: tell(what, 0.7 + 0.3 * share),
+        )
     tell("done", 1.0)
     privacy = measure_privacy(pair.names, pair.original, pair.released, results, same_columns=pair.same_columns)
     return Audit(

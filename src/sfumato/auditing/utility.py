@@ -109,6 +109,13 @@ def measure_utility(
     if not same:
         rows += [does_not_apply(k, "owner", start, OTHER_COLUMNS) for k in measured for start in ("shared", "free")]
         notes.append(f"shared starts and the owner's scaling do not apply: {OTHER_COLUMNS}")
+    effort = study.effort
+    if effort.start_rows < len(chosen):
+        notes.append(
+            f"k-means starts were tried for {effort.start_rounds} rounds on {effort.start_rows} rows, and the best was "
+            f"continued on all: at most {effort.named_rounds} rounds for the named clusterings, {effort.free_rounds} "
+            "for free runs"
+        )
     if len(chosen) < len(before):
         notes.append(f"measured on {len(chosen)} of {len(before)} rows, drawn at random")
     order = {name: place for place, name in enumerate(("k-means", "ward", "chameleon"))}
@@ -129,9 +136,9 @@ def measure_utility(
         released_columns=after.shape[1],
         rows_measured=len(chosen),
         tree_rows=min(ward_rows, len(chosen)),
-        named_starts=study.effort.named_starts,
-        free_starts=study.effort.free_starts,
-        repetitions=study.effort.repetitions,
+        named_starts=effort.named_starts,
+        free_starts=effort.free_starts,
+        repetitions=effort.repetitions,
         seed=int(seed),
         interval=INTERVAL,
         agreements=tuple(rows),
