@@ -138,3 +138,21 @@ def test_insecure_seeds_are_integers_and_repeatable() -> None:
     for bad in (True, 1.0, "1"):
         with pytest.raises(ParameterError):
             Key.from_insecure_seed(bad)
+
+
+def test_pipes_folders_and_impossible_paths_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(KeyFileError, match="not a regular file"):
+            Key.load(tmp_path / name)
+    with pytest.raises(KeyFileError, match="not a path"):
+        Key.load("a\0b")
+
+
+def test_a_key_file_with_more_in_it_is_refused(tmp_path: Path) -> None:
+    Key.generate().save(tmp_path / "k")
+    with (tmp_path / "k").open("a") as file:
+        file.write(" " * 2000 + "junk")
+    with pytest.raises(KeyFileError, match="not a sfumato key file"):
+        Key.load(tmp_path / "k")

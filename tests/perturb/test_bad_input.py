@@ -203,3 +203,120 @@ def test_warnings_point_at_the_callers_line() -> None:
     with pytest.warns(ConstantColumnWarning) as caught:
         AdditiveNoise().fit(rows)
     assert caught[0].filename == __file__
+
+
+SMALL_CODES = np.random.default_rng(0).integers(0, 2, size=(500, 3))
+
+
+@pytest.mark.parametrize("method_id", ["adp", "mdp", "chaotic", "ina"])
+def test_noise_that_rounds_away_is_announced(method_id: str) -> None:
+    with pytest.warns(UnchangedCellsWarning, match="come out mostly as they went in: x0, x1, x2"):
+        instance(method_id, insecure_seed=1).fit_transform(SMALL_CODES)
+
+
+def test_parameters_that_change_nothing_are_announced() -> None:
+    for perturber in (Translation(offsets=0.0), Scaling(factors=1.0), Rotation(angles=360.0), PCAProjection(5)):
+        with pytest.warns(UnchangedCellsWarning):
+            perturber.fit_transform(ROWS)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e140])
+def test_noise_reaches_columns_of_any_size(scale: float) -> None:
+    for method_id in ("adp", "cov", "tdp"):
+        released = instance(method_id, insecure_seed=1).fit_transform(ROWS * scale)
+        assert (released != ROWS * scale).all(), method_id
+
+
+def test_drawn_offsets_always_show() -> None:
+    for rows in (
+        np.array([[2**53 - 1], [2**53 - 5]]),
+        np.array([[1e17], [1e17 + 64]]),
+        np.float32([[1e8], [1e8 + 64]]),
+    ):
+        for seed in range(20):
+            assert (Translation(insecure_seed=seed).fit_transform(rows) != rows).all()
+
+
+NOT_FINITE = [
+    lambda: Hybrid([("mult", float("nan")), ("add", 1)]).fit(ROWS[:, :2]),
+    lambda: Hybrid([("add", True), ("add", 1)]).fit(ROWS[:, :2]),
+    lambda: Hybrid([("rotate", float("nan"), 1), ("add", 1)]).fit(ROWS[:, :2]),
+    lambda: Rotation(scale="range").fit(ROWS[:, :2] * [1e149, 1e-200]),
+    lambda: Scaling(factors=1e308).fit_transform(ROWS * 1e10),
+    lambda: AdditiveNoise().fit(ROWS).transform(ROWS * 1e200),
+    lambda: Translation(insecure_seed=1).fit_transform(np.float32([[3e38], [-3e38]])),
+    lambda: AdditiveNoise().fit(np.array([[2**60], [1]])),
+    lambda: Translation(offsets=10**400).fit(ROWS),
+    lambda: Translation().fit(np.array([[10**400], [1]], dtype=object)),
+]
+
+
+@pytest.mark.parametrize("call", NOT_FINITE)
+def test_nothing_that_is_no_number_is_released(call) -> None:
+    with pytest.raises(SfumatoError):
+        call()
+
+
+ODD_ARGUMENTS = [
+    (lambda: AdditiveNoise().fit(pd.DataFrame(ROWS)), "astype(str)"),
+    (lambda: AdditiveNoise().fit(pl.LazyFrame({"a": [1.0, 2.0]})), "collect()"),
+    (lambda: AdditiveNoise().fit({"a": [1.0, 2.0]}), "DataFrame"),
+    (lambda: AdditiveNoise().fit([[1.0], [1.0, 2.0]]), "different lengths"),
+    (lambda: AdditiveNoise().fit(np.array([["2020-01-01"], ["NaT"]], dtype="M8[D]")), "dates"),
+    (lambda: AdditiveNoise().fit(np.ma.masked_less(ROWS, 0)), "masked"),
+    (lambda: AdditiveNoise(columns={0, 1}).fit(ROWS), "no order"),
+    (lambda: AdditiveNoise(columns=[False, True]).fit(ROWS), "flatnonzero"),
+    (lambda: AdditiveNoise(columns=[0.9]).fit(ROWS), "positions"),
+    (lambda: AdditiveNoise().fit(ROWS).transform(ROWS, row_start=1.5), "row_start must be 0 or more"),
+    (lambda: AdditiveNoise().fit(ROWS).transform(ROWS, row_start=True), "row_start must be 0 or more"),
+    (lambda: AdditiveNoise().fit(ROWS).transform(ROWS, threads="2"), "threads must be 1 or more"),
+    (lambda: AdditiveNoise(release="\ud800").fit(ROWS), "readable text"),
+    (lambda: Rotation(pairs=[1, 2]).fit(ROWS), "two columns"),
+    (lambda: Rotation(pairs=[(None, 1), (2, 3)]).fit(ROWS), "no column None"),
+    (lambda: Hybrid([([], 30)] * 5).fit(ROWS), "is not one of"),
+    (lambda: Enhanced(Translation).fit(ROWS), "perturber must be"),
+    (
+        lambda: RandomProjection(1, columns=["a", "b"]).fit_transform(
+            pl.DataFrame({"a": [1.0, 2], "b": [2.0, 1], "rp0": [0, 0]})
+        ),
+        "rename",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), ODD_ARGUMENTS, ids=[message for _, message in ODD_ARGUMENTS])
+def test_odd_arguments_get_a_clear_error(call, message: str) -> None:
+    with pytest.raises(SfumatoError) as error:
+        call()
+    assert message in str(error.value)
+
+
+def test_row_numbers_of_numpy_and_zero_dimensional_arrays_are_numbers() -> None:
+    fitted = AdditiveNoise(insecure_seed=1).fit(ROWS)
+    assert (fitted.transform(ROWS[3:], row_start=np.int64(3)) == fitted.transform(ROWS)[3:]).all()
+    assert (Translation(offsets=np.array(3.0)).fit_transform(ROWS) == ROWS + 3.0).all()
+
+
+def test_empty_batches_are_passed_over() -> None:
+    parts = [
+        pl.DataFrame(ROWS[:0], schema=NAMES),
+        pl.DataFrame(ROWS[:9], schema=NAMES),
+        pl.DataFrame(ROWS[9:], schema=NAMES),
+    ]
+    whole = pl.DataFrame(ROWS, schema=NAMES)
+    a = AdditiveNoise(insecure_seed=1).fit_batches(parts).transform(whole)
+    assert a.equals(AdditiveNoise(insecure_seed=1).fit_transform(whole))
+
+
+def test_a_failed_refit_leaves_the_fitted_object_as_it_was() -> None:
+    fitted = AdditiveNoise(insecure_seed=1).fit(ROWS)
+    before = fitted.transform(ROWS)
+    with pytest.raises(DataError):
+        fitted.fit(np.full((5, 2), np.nan))
+    assert (fitted.transform(ROWS) == before).all()
+
+
+def test_names_of_released_columns_follow_the_method_inside() -> None:
+    perturber = Enhanced(RandomProjection(2), 0.5, [("normal", 0, 1)] * 2, insecure_seed=1)
+    out = perturber.set_output(transform="pandas").fit_transform(ROWS)
+    assert list(out.columns) == ["rp0", "rp1"]

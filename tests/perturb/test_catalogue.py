@@ -10,8 +10,9 @@ import pytest
 from sfumato import perturb
 from sfumato.cli.methods import as_data
 from sfumato.perturb import methods
-from sfumato.perturb.base import Invertible, Perturber
+from sfumato.perturb.base import Perturber
 from sfumato.perturb.catalogue import method
+from sfumato.perturb.invertible import Invertible
 from tests.perturb.cases import instance
 
 COMMON = {"key", "release", "insecure_seed", "columns"}

@@ -160,3 +160,20 @@ def test_adult_gets_groups_of_three_to_five_and_no_unchanged_row(data_folder: Pa
     by_paper = NestedClustering(rule="paper", insecure_seed=1).fit_transform(table)
     assert not (by_paper.to_numpy() == table.to_numpy()).all(axis=1).any()
     assert by_paper.group_by("age", "hours-per-week").len()["len"].min() == 1, "the paper's rule is not k-anonymous"
+
+
+@pytest.mark.parametrize("rule", ["group", "paper"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.repeat(1.7e18 + np.arange(20) * 3.6e12, 5),
+        np.repeat(np.random.default_rng(0).normal(size=20) * 1e20, 5),
+        np.random.default_rng(0).uniform(size=5000).astype(np.float32),
+        np.repeat(np.float32(1e8) + np.arange(20, dtype=np.float32) * 64, 5),
+    ],
+    ids=["large", "larger", "float32", "large float32"],
+)
+def test_no_row_stays_as_it_is_whatever_the_type(column: np.ndarray, rule: str) -> None:
+    released = NestedClustering(rule=rule, insecure_seed=1).fit_transform(column[:, None])
+    assert released.dtype == column.dtype
+    assert not (released.ravel() == column).any()

@@ -209,3 +209,64 @@ def test_reuse_after_a_whole_release_warns_too() -> None:
     perturber.fit_transform(rows)
     with pytest.warns(NoiseReuseWarning):
         perturber.transform(rows[::-1].copy(), row_start=0)
+
+
+@pytest.mark.parametrize("method_id", ["adp", "cov", "chaotic", "ina"])
+def test_a_table_fitted_elsewhere_does_not_share_its_words(method_id: str) -> None:
+    """Two fits give two scales; with one stream the ratio of their noise would be a constant."""
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(2000, 2)) * 3 + 50, rng.gamma(2, 10, size=(2000, 2))
+    mine = instance(method_id, key=KEY).fit(second).transform(second) - second
+    other = instance(method_id, key=KEY).fit(first).transform(second) - second
+    for a, b in zip(mine.T, other.T, strict=True):
+        assert abs(np.corrcoef(a, b)[0, 1]) < 0.1
+
+
+def test_parameters_that_change_after_the_fit_are_refused() -> None:
+    rows = table(50)
+    for change in ({"distribution": "laplace"}, {"scale": 0.01}, {"release": "r1"}):
+        perturber = AdditiveNoise(key=KEY).fit(rows)
+        perturber.set_params(**change)
+        with pytest.raises(ParameterError, match="call fit again"):
+            perturber.transform(rows)
+    inner = Enhanced(AdditiveNoise(), 0.2, key=KEY).fit(rows)
+    inner.perturber.set_params(scale=0.5)
+    with pytest.raises(ParameterError, match="changed since the fit"):
+        inner.transform(rows)
+
+
+def test_rows_that_are_not_in_the_fitted_table_are_refused() -> None:
+    rows = table(50)
+    with pytest.raises(ParameterError, match="not in the fitted table of 50 rows"):
+        AdditiveNoise(key=KEY).fit(rows).transform(rows[:5], row_start=48)
+
+
+def test_a_batch_that_is_not_of_the_fitted_table_warns_at_once_and_after_a_refit() -> None:
+    rows = table(50)
+    with pytest.warns(NoiseReuseWarning):
+        AdditiveNoise(key=KEY).fit(rows).transform(rows[:5] + 1.0, row_start=0)
+    streamed = AdditiveNoise(key=KEY).fit_batches([rows])
+    streamed.transform(rows[:5] + 1.0, row_start=0)  # nothing is known of a streamed table's rows yet
+    streamed.fit_batches([rows])
+    with pytest.warns(NoiseReuseWarning):
+        streamed.transform(rows[:5] + 2.0, row_start=0)
+
+
+@pytest.mark.parametrize("perturber", variants(key=KEY), ids=describe)
+def test_fitted_state_hides_itself_even_from_tools_that_print_locals(perturber) -> None:
+    perturber.fit(table(200))
+    state = perturber._state
+    for part in (state, state.facts, state.hasher, state.fitted, state.streams):
+        for one in part if isinstance(part, tuple) else (part,):
+            assert repr(one) in {"<hidden>", "Streams(<hidden>)"}
+            with pytest.raises(TypeError):
+                pickle.dumps(one)
+
+
+def test_errors_carry_no_cell_even_in_their_context() -> None:
+    with pytest.raises(ValueError, match="not a number") as error:
+        Translation(key=KEY).fit(np.array([["12"], ["SECRETCELL"]], dtype=object))
+    seen: BaseException | None = error.value
+    while seen is not None:
+        assert "SECRETCELL" not in str(seen)
+        seen = seen.__context__ or seen.__cause__

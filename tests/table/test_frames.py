@@ -106,3 +106,24 @@ def test_unreadable_csv_files_are_named(tmp_path) -> None:
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(ValueError, match="not a readable CSV"):
         read_csv(tmp_path / "empty.csv")
+
+
+def test_a_planted_link_is_not_followed(tmp_path) -> None:
+    victim = tmp_path / "victim.txt"
+    victim.write_text("precious")
+    (tmp_path / ".t.csv.part").symlink_to(victim)
+    (tmp_path / "t.csv").symlink_to(victim)
+    write_csv(pl.DataFrame(DATA), tmp_path / "t.csv")
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "t.csv").is_symlink()
+
+
+def test_errors_about_a_file_do_not_quote_its_cells(tmp_path) -> None:
+    (tmp_path / "bad.csv").write_text('a,b\n1,2\n3,"SECRETCELL\n')
+    (tmp_path / "huge.csv").write_text("a\n1\n" + "9" * 50 + "\n")
+    for name in ("bad.csv", "huge.csv"):
+        with pytest.raises(ValueError, match="not a readable CSV") as error:
+            read_csv(tmp_path / name)
+        assert "SECRETCELL" not in str(error.value)
+        assert "9999" not in str(error.value)
+        assert error.value.__context__ is None

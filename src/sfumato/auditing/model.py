@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +13,7 @@ from sfumato.auditing.curve import Curve
 from sfumato.auditing.privacy import Privacy
 from sfumato.auditing.questions import Answer
 from sfumato.auditing.utility import Utility
+from sfumato.table.atomic import write_atomically
 
 __all__ = ["AttackLine", "Audit", "Inverted", "attack_line"]
 
@@ -114,13 +114,7 @@ class Audit(_Frozen):
 
         page = render_html(self)
         if path is not None:
-            target = Path(path)
-            part = target.with_name(f".{target.name}.part")
-            try:
-                part.write_text(page, encoding="utf-8")
-                part.replace(target)
-            finally:
-                part.unlink(missing_ok=True)
+            write_atomically(path, lambda file: file.write(page.encode()))
         return page
 
     def _repr_html_(self) -> str:

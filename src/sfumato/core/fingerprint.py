@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import derive
 from sfumato.core.rows import RowRange, Rows
+from sfumato.core.secret import Hidden
 
 __all__ = ["RowHasher"]
 
 _MASK = (1 << 64) - 1
 
 
-class RowHasher:
+class RowHasher(Hidden):
     """Hash rows under a subkey.
 
     Parameters
@@ -57,6 +58,8 @@ class RowHasher:
             bits *= self._spread
             bits ^= bits >> np.uint64(32)
             bits *= multiplier
+            bits ^= bits >> np.uint64(32)
+            bits *= self._spread
             total += bits
         return total
 

@@ -103,11 +103,15 @@ class Key:
         path : path of a file written by `save`
         """
         path = Path(path)
+        reason = None
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError as error:
-            raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})", hint=_load_hint(path)) from None
-        with open(descriptor, encoding="ascii", errors="replace") as file:
+            # without O_NONBLOCK a named pipe would wait for a writer for ever
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "not a path"
+        if reason is not None:
+            raise KeyFileError(f"{path}: cannot read the key file ({reason})", hint=_load_hint(path))
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise KeyFileError(f"{path}: not a regular file")
@@ -116,7 +120,10 @@ class Key:
                     f"{path}: other users may read this key file (mode {stat.S_IMODE(status.st_mode):04o})",
                     hint=f"chmod 600 {path}   (and make a new key if others may have seen it)",
                 )
-            text = file.read(_MAX_FILE_BYTES)
+            raw = os.read(descriptor, _MAX_FILE_BYTES + 1)
+        finally:
+            os.close(descriptor)
+        text = raw.decode("ascii", errors="replace") if len(raw) <= _MAX_FILE_BYTES else ""
         header, _, body = text.partition("\n")
         body = body.strip()
         if header != _HEADER or len(body) != 2 * KEY_BYTES or set(body) - set("0123456789abcdef"):
@@ -187,6 +194,6 @@ class Key:
 
 
 def _load_hint(path: Path) -> str:
-    if path.is_symlink():
+    if "\0" not in str(path) and path.is_symlink():
         return "symbolic links are refused; give the path of the file itself"
     return "check the path; a new key is made with sfumato.Key.generate().save(path)"

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary, Survey
 
 __all__ = ["Batch", "Facts", "Rounds", "fill", "run_kernel", "run_rounds", "survey", "tile_rows"]
@@ -45,16 +46,16 @@ class Batch(Protocol):
         """Return rows start..stop-1 of the batch as a new array of shape (columns, rows)."""
 
 
-@dataclass(frozen=True)
-class Facts:
+@dataclass(frozen=True, repr=False)
+class Facts(Hidden):
     """What the survey says about a table.
 
     Attributes
     ----------
     names : tuple of str
         The perturbed columns.
-    integer : tuple of bool
-        Which of them hold integers.
+    kinds : tuple of str
+        "integer", "float32" or "float64" for each.
     n_rows : int
     low, high : arrays of shape (d,)
         Smallest and largest value of each column.
@@ -63,19 +64,21 @@ class Facts:
     """
 
     names: tuple[str, ...]
-    integer: tuple[bool, ...]
+    kinds: tuple[str, ...]
     n_rows: int
     low: Floats
     high: Floats
     fingerprint: bytes
 
     @property
+    def integer(self) -> tuple[bool, ...]:
+        """Which columns hold integers."""
+        return tuple(kind == "integer" for kind in self.kinds)
+
+    @property
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.names)
-
-    def __repr__(self) -> str:  # extremes of a column are original values
-        return f"Facts(n_rows={self.n_rows}, n_columns={self.n_columns})"
 
 
 def tile_rows(n_columns: int) -> int:
@@ -123,12 +126,12 @@ def _spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def survey(
-    batches: Iterable[Batch], names: tuple[str, ...], integer: tuple[bool, ...], hasher: RowHasher, *, threads: int = 1
+    batches: Iterable[Batch], names: tuple[str, ...], kinds: tuple[str, ...], hasher: RowHasher, *, threads: int = 1
 ) -> Facts:
     """Return the facts of a table: the first pass of every fit."""
     seen, coverage = fill(Survey(hasher, len(names)), batches, threads=threads)
     coverage.require_whole(seen.n_rows)
-    return Facts(names, integer, seen.n_rows, seen.low, seen.high, seen.fingerprint())
+    return Facts(names, kinds, seen.n_rows, seen.low, seen.high, seen.fingerprint())
 
 
 def run_rounds(rounds: Rounds, read: Callable[[], Iterable[Batch]], n_rows: int, *, threads: int = 1) -> Any:

@@ -10,7 +10,27 @@ from typing import Any, NoReturn
 
 from sfumato.exceptions import SecretStateError
 
-__all__ = ["Secret"]
+__all__ = ["Hidden", "Secret"]
+
+
+class Hidden:
+    """Base of objects that hold secrets or originals: they show `<hidden>` and refuse to be pickled.
+
+    A dataclass that inherits it must be declared with `repr=False`.
+
+    Examples
+    --------
+    >>> Hidden()
+    <hidden>
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<hidden>"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise SecretStateError("fitted state cannot be pickled: it holds secrets or statistics of the originals")
 
 
 class Secret:

@@ -80,7 +80,7 @@ class Streams:
 
     def scalars(self, purpose: str, column: str, count: int) -> NDArray[np.uint64]:
         """Return `count` words that belong to a column as a whole (an angle, an offset)."""
-        return RowRange(0, count).words(self.subkey("scalar " + purpose, column))
+        return RowRange(0, count).words(derive(self._root, "scalars", purpose, column))
 
     def subkey(self, purpose: str, column: str = "") -> bytes:
         """Return the 32-byte subkey of one purpose and column."""

@@ -156,17 +156,25 @@ class Moments(Summary):
         mean: Floats = np.clip(self._middle + np.array(steps) * self._unit, self._low, self._high)
         return mean
 
-    def covariance(self) -> Floats:
-        """Return the covariance matrix (divisor n - 1)."""
+    @property
+    def units(self) -> Floats:
+        """The step of each column's grid."""
+        return self._unit
+
+    def step_covariance(self) -> Floats:
+        """Return the covariance matrix (divisor n - 1) in steps of the grid, which neither under- nor overflows."""
         n = self.n_rows
         out: Floats = np.empty(self._products.shape)
         for i, a in enumerate(self._sums):
             for j, b in enumerate(self._sums):
                 # integers divided by integers: correctly rounded, whatever their size
                 out[i, j] = (n * self._products[i, j] - a * b) / (n * max(n - 1, 1))
-        out *= self._unit[:, None]
-        out *= self._unit[None, :]
         return out
+
+    def covariance(self) -> Floats:
+        """Return the covariance matrix (divisor n - 1)."""
+        covariance: Floats = self.step_covariance() * self._unit[:, None] * self._unit[None, :]
+        return covariance
 
     def variance(self) -> Floats:
         """Return the variance of each column (divisor n - 1)."""

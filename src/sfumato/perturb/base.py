@@ -10,8 +10,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from sfumato.core.canonical import canonical_bytes
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.keys import Key
 from sfumato.core.ledger import Ledger
@@ -28,37 +28,21 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
 from sfumato.core.stream import STREAM_VERSION, Streams, release_streams
 from sfumato.exceptions import (
-    ConstantColumnWarning,
     DataError,
     NoiseReuseWarning,
     ParameterError,
-    SecretStateError,
 )
 from sfumato.perturb.catalogue import method
+from sfumato.perturb.checks import check_facts, check_size, row_hashes, warn_unchanged, whole_number
 from sfumato.perturb.entries import Method
 from sfumato.perturb.finish import empty_column, finish_column
 from sfumato.perturb.parameters import check_parameter
-from sfumato.table.frames import Frame, as_library, read_frame
+from sfumato.perturb.state import FittedState, refuse_pickle
+from sfumato.table.frames import Frame, as_library, is_empty, read_frame
 
-__all__ = ["Invertible", "Perturber"]
+__all__ = ["Perturber"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _State:
-    """Everything a fitted perturber knows; one private object, because scikit-learn prints what ends in `_`."""
-
-    key: Key
-    hasher: RowHasher
-    facts: Facts
-    kinds: tuple[str, ...]
-    streams: Streams
-    fitted: Any
-    ledger: Ledger
-
-    def __repr__(self) -> str:
-        return "<hidden>"
 
 
 class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -83,6 +67,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     release: str
     insecure_seed: int | None
     columns: Sequence[str | int] | None
+    _state: FittedState
 
     # ---- what a method says of itself -------------------------------------------------------------------
 
@@ -125,8 +110,11 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         self
         """
         frame = read_frame(X, self.columns)
+        self._fit(lambda: [frame], frame, threads)
         validate_data(self, X=frame.native, skip_check_array=True)
-        return self._fit(lambda: [frame], frame, threads)
+        # the rows of the fitted table are known: any other value under their numbers is noticed at once
+        self._state.ledger.reused(0, row_hashes(frame, self._state.hasher))
+        return self
 
     def fit_batches(self, batches: Iterable[Any] | Callable[[], Iterable[Any]], *, threads: int = 1) -> Self:
         """Fit on a table that comes in batches, in order, with the result of one call of `fit` on the whole.
@@ -150,6 +138,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         def read() -> Iterable[Frame]:
             start = 0
             for table in batches() if callable(batches) else batches:
+                if is_empty(table):
+                    continue
                 frame = read_frame(table, self.columns, row_start=start, what=f"the batch at row {start}")
                 start += len(frame)
                 yield frame
@@ -159,16 +149,18 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         for frame in read():
             if first is None:
                 first, kinds = frame, frame.kinds
-                validate_data(self, X=frame.native, skip_check_array=True)
             elif frame.names != first.names:
                 raise DataError(f"the batches do not have the same columns: {frame.names} after {first.names}")
             kinds = tuple(a if a == b else "float64" for a, b in zip(kinds, frame.kinds, strict=True))
         if first is None:
             raise DataError("no batches: the table is empty", hint="check the source")
-        return self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), threads)
+        self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), threads)
+        validate_data(self, X=first.native, skip_check_array=True)
+        return self
 
-    def _fit(self, read: Callable[[], Iterable[Frame]], shape: Frame, threads: int) -> Self:
+    def _fit(self, read: Callable[[], Iterable[Frame]], shape: Frame, threads: int) -> None:
         self._check_parameters()
+        threads = whole_number(threads, "threads", low=1)
         if len(shape.names) < self.min_columns:
             raise DataError(
                 f"{type(self).__name__}: Found array with {len(shape.names)} feature(s) "
@@ -177,12 +169,17 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             )
         key = self._choose_key()
         hasher = RowHasher(key.derive("fingerprint", STREAM_VERSION), shape.names)
-        facts = survey(read(), shape.names, shape.integer, hasher, threads=threads)
-        self._check_facts(facts)
+        facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads)
+        check_facts(facts, type(self).__name__)
         streams = self._streams_for(key, facts.fingerprint)
         fitted = run_rounds(self._rounds(facts, streams), read, facts.n_rows, threads=threads)
-        self._state = _State(key, hasher, facts, shape.kinds, streams, fitted, Ledger())
-        return self
+        settings = self._settings()
+        ledger = Ledger()
+        if self.__sklearn_is_fitted__():
+            before = self._state
+            if (before.key, before.settings, before.facts.fingerprint) == (key, settings, facts.fingerprint):
+                ledger = before.ledger  # the same stream again: what it has been used for still counts
+        self._state = FittedState(key, hasher, facts, settings, streams, fitted, ledger)
 
     def _check_parameters(self) -> None:
         for parameter in self.catalogue_row().parameters:
@@ -191,30 +188,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             raise ParameterError(
                 f"{type(self).__name__}: release must be a name (str), got {type(self.release).__name__}"
             )
-
-    def _check_facts(self, facts: Facts) -> None:
-        if facts.n_rows < 2:
-            raise DataError(
-                f"{type(self).__name__}: Found array with {facts.n_rows} sample(s) "
-                f"(shape=({facts.n_rows}, {facts.n_columns})) while a minimum of 2 is required "
-                f"(n_samples={facts.n_rows}).",
-                hint="a table of fewer than two rows has no clusters to keep",
-            )
-        largest = np.maximum(-facts.low, facts.high)
-        large = [name for name, value in zip(facts.names, largest, strict=True) if value > 1e150]
-        if large:
-            raise DataError(
-                f"{type(self).__name__}: column {large[0]!r} holds values beyond 1e150, which cannot be squared",
-                hint="use another unit for the column",
-            )
-        constant = [name for name, low, high in zip(facts.names, facts.low, facts.high, strict=True) if low == high]
-        if constant:
-            warnings.warn(
-                f"{len(constant)} constant column(s): {', '.join(constant[:5])}{' ...' if len(constant) > 5 else ''}. "
-                "Noise that counts in ranges or standard deviations leaves them as they are.",
-                ConstantColumnWarning,
-                stacklevel=4,
-            )
+        if any("\ud800" <= letter <= "\udfff" for letter in self.release):
+            raise ParameterError(f"{type(self).__name__}: release must be readable text")
 
     def _choose_key(self) -> Key:
         if self.insecure_seed is not None:
@@ -237,6 +212,10 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         return release_streams(
             key, release=self.release, method=self.method_id, parameters=self._own_parameters(), table=fingerprint
         )
+
+    def _settings(self) -> bytes:
+        """Return what decides a stream besides key and table, to notice parameters that change after the fit."""
+        return canonical_bytes([self.release, self.method_id, self._own_parameters()])
 
     def _own_parameters(self) -> dict[str, Any]:
         values = {parameter.name: getattr(self, parameter.name) for parameter in self.catalogue_row().parameters}
@@ -266,6 +245,9 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             Other columns, order and index kept; integer columns rounded to integers.
         """
         state = self._fitted_state()
+        threads = whole_number(threads, "threads", low=1)
+        if row_start is not None:
+            row_start = whole_number(row_start, "row_start", low=0)
         frame = self._read_like_fit(X, state, row_start or 0)
         streams = self._streams_of(frame, state, row_start)
         return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), threads)
@@ -274,9 +256,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         """Return the key of the fitted object (the fresh one when `key` was None)."""
         return self._fitted_state().key
 
-    def _read_like_fit(self, X: Any, state: _State, row_start: int) -> Frame:
-        if row_start < 0:
-            raise ParameterError(f"row_start must be 0 or more, got {row_start}")
+    def _read_like_fit(self, X: Any, state: FittedState, row_start: int) -> Frame:
         frame = read_frame(X, self.columns, row_start=row_start)
         validate_data(self, X=frame.native, reset=False, skip_check_array=True)
         if frame.names != state.facts.names:
@@ -291,12 +271,13 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             )
         return frame
 
-    def _streams_of(self, frame: Frame, state: _State, row_start: int | None) -> Streams:
+    def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None) -> Streams:
         if row_start is None:
-            facts = survey([frame], frame.names, frame.integer, state.hasher)
+            facts = survey([frame], frame.names, frame.kinds, state.hasher)
+            check_size(facts, type(self).__name__)
             if facts.fingerprint != state.facts.fingerprint:
-                # another table: with the fitted stream the difference of the two releases would have no noise
-                return self._streams_for(state.key, facts.fingerprint)
+                # another table needs noise of its own, bound to both: fitted elsewhere it has another scale
+                return self._streams_for(state.key, state.facts.fingerprint + facts.fingerprint)
         elif self.tier == "table":
             raise ParameterError(
                 f"{type(self).__name__}: row_start is for methods that perturb each row by itself; "
@@ -304,8 +285,12 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
                 hint="pass the whole table to transform, without row_start",
             )
         start = row_start or 0
-        hashes = [state.hasher.rows(frame.tile(a, min(a + 65536, len(frame)))) for a in range(0, len(frame), 65536)]
-        reused = state.ledger.reused(start, np.concatenate(hashes))
+        if start + len(frame) > state.facts.n_rows:
+            raise ParameterError(
+                f"rows {start} to {start + len(frame) - 1} are not in the fitted table of {state.facts.n_rows} rows",
+                hint="row_start is for batches of the fitted table; leave it out to perturb another table",
+            )
+        reused = state.ledger.reused(start, row_hashes(frame, state.hasher))
         if reused:
             warnings.warn(
                 f"{reused} row number(s) from {start} on were released before with other values: the same noise on "
@@ -315,9 +300,9 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             )
         return state.streams
 
-    def _map(self, frame: Frame, state: _State, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
+    def _map(self, frame: Frame, state: FittedState, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
         names = self._names_out(frame.names)
-        kinds = state.kinds if names is None else ("float64",) * len(names)
+        kinds = state.facts.kinds if names is None else ("float64",) * len(names)
         released = [empty_column(kind, len(frame)) for kind in kinds]
 
         def write(start: int, stop: int, tile: Floats) -> None:
@@ -325,7 +310,14 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
                 finish_column(values, kind, target[start:stop])
 
         rows_per_tile = len(frame) if self.tier == "table" else tile_rows(len(frame.names))
-        run_kernel(kernel, frame, write, rows_per_tile=rows_per_tile, threads=threads)
+
+        def quiet(tile: Floats, rows: Rows) -> Floats:
+            with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused when it is written
+                return kernel(tile, rows)
+
+        run_kernel(quiet, frame, write, rows_per_tile=rows_per_tile, threads=threads)
+        if names is None:
+            warn_unchanged(frame, released, state.facts)
         wanted = get_config()["transform_output"]
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
         rebuilt = frame.rebuild(released, names)
@@ -333,12 +325,31 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     # ---- scikit-learn -----------------------------------------------------------------------------------
 
-    def _fitted_state(self) -> _State:
+    def _fitted_state(self) -> FittedState:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet.\nhint: call fit or fit_transform first"
             )
+        if self._settings() != self._state.settings:
+            raise ParameterError(
+                f"{type(self).__name__}: parameters have changed since the fit, and its noise does not belong to them",
+                hint="call fit again",
+            )
         return self._state
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the released columns.
+
+        Parameters
+        ----------
+        input_features : ignored, or the names of the fitted columns
+        """
+        every = super().get_feature_names_out(input_features)
+        names = self._fitted_state().facts.names
+        new = self._names_out(names)
+        if new is None:
+            return every
+        return np.array([*(name for name in every if name not in names), *new], dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in vars(self)
@@ -351,41 +362,11 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     def __getstate__(self) -> Any:
         if self.__sklearn_is_fitted__():
-            _refuse_pickle(type(self).__name__)
+            refuse_pickle(type(self).__name__)
         return super().__getstate__()
-
-
-class Invertible(Perturber):
-    """A perturber that its owner can undo."""
-
-    @abstractmethod
-    def _inverse(self, fitted: Any, tile: Floats) -> Floats:
-        """Return the original tile; may overwrite the one it is given."""
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Return the originals of a released table (floats to rounding error; integers rounded).
-
-        Parameters
-        ----------
-        X : released table
-
-        Returns
-        -------
-        table of the kind of X
-        """
-        state = self._fitted_state()
-        frame = self._read_like_fit(X, state, 0)
-        return self._map(frame, state, lambda tile, _rows: self._inverse(state.fitted, tile), 1)
 
 
 def _secret_names(cls: type[Perturber]) -> frozenset[str]:
     if "method_id" not in vars(cls) and not hasattr(cls, "method_id"):
         return frozenset()
     return frozenset(parameter.name for parameter in cls.catalogue_row().parameters if parameter.secret)
-
-
-def _refuse_pickle(name: str) -> NoReturn:
-    raise SecretStateError(
-        f"a fitted {name} cannot be pickled: the pickle would hold the key and statistics of the originals",
-        hint="pickle it unfitted, or keep the key with key.save(path): the same key gives the same release again",
-    )

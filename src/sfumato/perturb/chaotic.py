@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import arcsine
 from sfumato.perturb.base import Perturber
@@ -22,8 +23,8 @@ __all__ = ["ChaoticNoise"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     names: tuple[str, ...]
     widths: Floats
 

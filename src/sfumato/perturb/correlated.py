@@ -13,6 +13,7 @@ from sfumato.core.keys import Key
 from sfumato.core.linear import cholesky, multiply_columns
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.core.variates import normal
@@ -23,8 +24,8 @@ __all__ = ["CorrelatedNoise"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     names: tuple[str, ...]
     factor: Floats
 
@@ -71,7 +72,8 @@ class CorrelatedNoise(Perturber):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         moments = yield Moments(facts.low, facts.high)
-        return _Fitted(facts.names, cholesky(moments.covariance()) * float(self.scale))
+        factor = cholesky(moments.step_covariance()) * moments.units[:, None]
+        return _Fitted(facts.names, factor * float(self.scale))
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         independent = np.empty_like(tile)

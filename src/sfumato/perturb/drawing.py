@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.rows import RowRange
 from sfumato.core.secret import Secret
 from sfumato.core.stream import Streams
 from sfumato.core.variates import permutation, uniform
 from sfumato.exceptions import ParameterError
 
-__all__ = ["draw_permutation", "draw_uniforms", "per_column", "revealed"]
+__all__ = ["draw_permutation", "draw_uniforms", "is_number", "per_column", "revealed"]
 
 
 def draw_uniforms(streams: Streams, purpose: str, column: str, count: int) -> list[float]:
@@ -31,7 +31,17 @@ def draw_uniforms(streams: Streams, purpose: str, column: str, count: int) -> li
 
 def draw_permutation(streams: Streams, purpose: str, size: int) -> list[int]:
     """Return a random order of 0..size-1."""
-    return [int(i) for i in permutation(RowRange(0, size).words(streams.subkey("scalar " + purpose)))]
+    return [int(i) for i in permutation(streams.scalars(purpose, "", size))]
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a finite real number, and not a truth value."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:
+        return False
 
 
 def revealed(value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,12 +12,13 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.core.variates import bernoulli, normal, uniform
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.base import Perturber
-from sfumato.perturb.drawing import revealed
+from sfumato.perturb.drawing import is_number, revealed
 
 __all__ = ["Enhanced"]
 
@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 Law = tuple[str, float, float]
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     inner: Any
     laws: tuple[Law, ...]
     names: tuple[str, ...]
@@ -142,8 +142,8 @@ def check_laws(distributions: Any, names: tuple[str, ...]) -> tuple[Law, ...]:
         )
     laws: list[Law] = []
     for name, law in zip(names, distributions, strict=True):
-        fits = isinstance(law, list | tuple) and len(law) == 3 and law[0] in {"normal", "uniform"}
-        fits = fits and all(isinstance(number, Real) and np.isfinite(float(number)) for number in law[1:])
+        fits = isinstance(law, list | tuple) and len(law) == 3 and law[0] in ("normal", "uniform")
+        fits = fits and all(is_number(number) for number in law[1:])
         if not fits or (law[0] == "normal" and law[2] < 0) or (law[0] == "uniform" and law[1] > law[2]):
             raise ParameterError(
                 f"Enhanced: the distribution of column {name!r} is not ('normal', mean, sd) or ('uniform', low, high)"

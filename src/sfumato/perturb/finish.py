@@ -45,8 +45,13 @@ def finish_column(values: NDArray[np.float64], kind: str, target: NDArray[Any]) 
     """
     if kind == "integer":
         rounded = np.rint(values)
-        if len(rounded) and float(np.abs(rounded).max()) > _LARGEST:
+        if not (np.abs(rounded) <= _LARGEST).all():  # also false for NaN
             raise DataError("a perturbed integer does not fit in 64 bits", hint="convert the column to floats first")
         target[...] = rounded
-    else:
+        return
+    with np.errstate(over="ignore"):
         target[...] = values
+    if not np.isfinite(target).all():
+        raise DataError(
+            f"a perturbed value does not fit in a {kind} column", hint="use smaller parameters or another unit"
+        )

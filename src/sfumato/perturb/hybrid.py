@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.base import Invertible
-from sfumato.perturb.drawing import draw_uniforms, revealed
+from sfumato.perturb.drawing import draw_uniforms, is_number, revealed
+from sfumato.perturb.invertible import Invertible
 from sfumato.perturb.rotation import Turn, choose_angles, column_position
 from sfumato.perturb.scaling import draw_factor
 from sfumato.perturb.translation import draw_offset
@@ -26,8 +26,8 @@ __all__ = ["Hybrid"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Add:
+@dataclass(frozen=True, repr=False)
+class _Add(Hidden):
     column: int
     offset: float
 
@@ -38,8 +38,8 @@ class _Add:
         tile[self.column] -= self.offset
 
 
-@dataclass(frozen=True)
-class _Multiply:
+@dataclass(frozen=True, repr=False)
+class _Multiply(Hidden):
     column: int
     factor: float
 
@@ -126,7 +126,7 @@ def draw_steps(facts: Facts, streams: Streams) -> tuple[Step, ...]:
             column += 2
             continue
         if kind == 0:
-            steps.append(_Add(column, draw_offset(streams, name, float(width[column]), whole=facts.integer[column])))
+            steps.append(_Add(column, draw_offset(streams, facts, column)))
         else:
             steps.append(_Multiply(column, draw_factor(streams, name)))
         column += 1
@@ -160,7 +160,8 @@ def given_steps(operations: Any, names: tuple[str, ...]) -> tuple[Step, ...]:
 def _given_step(column: int, operation: Any, names: tuple[str, ...]) -> Step:
     sizes = {"add": 2, "mult": 2, "rotate": 3}
     kind = operation[0] if isinstance(operation, list | tuple) and operation else None
-    if kind not in sizes or len(operation) != sizes[kind] or not isinstance(operation[1], Real):
+    size = sizes.get(kind) if isinstance(kind, str) else None
+    if size is None or len(operation) != size or not is_number(operation[1]):
         raise ParameterError(
             f"Hybrid: the operation of column {names[column]!r} is not one of "
             "('add', number), ('mult', number), ('rotate', degrees, other column)"

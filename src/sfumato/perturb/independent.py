@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.core.variates import normal, symmetric_uniform
@@ -26,8 +27,8 @@ Floats = NDArray[np.float64]
 _INSIDE = 1.0 - 1e-12  # rounding of the released value must not carry it over the boundary
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     names: tuple[str, ...]
     units: Floats
     widths: Floats
@@ -41,7 +42,8 @@ class IndependentNoise(Perturber):
     of a leader clustering of a keyed sample. The paper's proof that a row keeps its nearest reference needs
     noise *vectors* no longer than half the difference; its own noise, independent for each column (`box`),
     breaks that for about 1 % of the rows in two dimensions and more in higher ones. `ball` draws uniformly
-    from the ball instead and never breaks it, at three quarters of the variance in two dimensions.
+    from the ball instead and never breaks it, at three quarters of the variance in two dimensions. (That is before
+    rounding: integer and float32 columns are rounded afterwards, which can still carry a row at a boundary across.)
 
     Parameters
     ----------

@@ -12,14 +12,16 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.secret import Hidden
+
 __all__ = ["Clusters", "merge_intervals", "occupied_intervals"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Clusters:
+@dataclass(frozen=True, repr=False)
+class Clusters(Hidden):
     """Neighbouring clusters on a line, from left to right.
 
     Attributes

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import symmetric_uniform
 from sfumato.exceptions import UnchangedCellsWarning
@@ -27,8 +28,8 @@ Floats = NDArray[np.float64]
 _MOST_INTERVALS = 100_000
 
 
-@dataclass(frozen=True)
-class _Column:
+@dataclass(frozen=True, repr=False)
+class _Column(Hidden):
     """One column's clusters: where each interval belongs, and what is drawn there."""
 
     name: str
@@ -48,8 +49,8 @@ class _Column:
         return noise
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     columns: tuple[_Column, ...]
     n_rows: int
 

@@ -14,6 +14,7 @@ from sfumato.cluster.nearest import nearest_centre
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.perturb.base import Perturber
@@ -33,10 +34,10 @@ _PARENT_ROWS = 50_000  # larger tables take their parents from a keyed sample
 _FLOAT_STEP = 0.05  # a "unit" of a float column, in its standard deviations
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     deviations: Floats
-    integer: NDArray[np.bool_]
+    kinds: tuple[str, ...]
     parents: Floats
 
 
@@ -107,7 +108,7 @@ class NestedClustering(Perturber):
         sample = yield Sample(_PARENT_ROWS, streams.subkey("parents"))
         units = np.where(deviation > 0, deviation, 1.0)
         parents = fuzzy_centres(sample.values() / units, int(self.n_parents)).centres
-        return _Fitted(deviation, np.array(facts.integer), parents)
+        return _Fitted(deviation, facts.kinds, parents)
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         size = int(self.group_size)
@@ -122,8 +123,8 @@ class NestedClustering(Perturber):
             centroids=group_means(tile, groups),
             parent_of=parent_of,
             parents=group_means(tile, parent_of),
-            integer=fitted.integer,
-            steps=np.where((np.rint(tile) == tile).all(axis=1), 1.0, _FLOAT_STEP * units),
+            kinds=fitted.kinds,
+            steps=unit_steps(tile, fitted.kinds, units),
         )
         if self.rule == "paper":
             return paper_rule(grouping, preserve_moments=bool(self.preserve_moments))
@@ -131,6 +132,16 @@ class NestedClustering(Perturber):
             means = restore_moments(spread_to_rows(grouping.centroids, groups), grouping)
             grouping = grouping.with_centroids(group_means(means, groups))
         return group_rule(grouping)
+
+
+def unit_steps(tile: Floats, kinds: tuple[str, ...], units: Floats) -> Floats:
+    """Return one unit of each column: 1 for whole numbers, otherwise a share of the deviation that can be seen."""
+    steps = np.where((np.rint(tile) == tile).all(axis=1), 1.0, _FLOAT_STEP * units)
+    largest = np.abs(tile).max(axis=1)
+    spacing = [
+        float(np.spacing(np.float32(x) if kind == "float32" else x)) for kind, x in zip(kinds, largest, strict=True)
+    ]
+    return np.maximum(steps, 4.0 * np.array(spacing))
 
 
 def usable_parents(scaled: Floats, parents: Floats, group_size: int) -> Integers:

@@ -7,16 +7,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.secret import Hidden
+from sfumato.exceptions import DataError
 from sfumato.perturb.group_means import group_means, spread_to_rows
 
 __all__ = ["Grouping", "group_rule", "paper_rule", "restore_moments"]
+
+_STUCK = "the column's values are too large for its type to tell neighbours apart: use another unit"
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Grouping:
+@dataclass(frozen=True, repr=False)
+class Grouping(Hidden):
     """A table cut into groups inside parents.
 
     Attributes
@@ -28,7 +32,8 @@ class Grouping:
         Value of each group.
     parents : array of shape (d, parents)
         Mean of each parent.
-    integer : array of shape (d,), bool
+    kinds : tuple of str
+        "integer", "float32" or "float64" for each column.
     steps : array of shape (d,)
         One unit of each column.
     """
@@ -38,7 +43,7 @@ class Grouping:
     centroids: Floats
     parent_of: Integers
     parents: Floats
-    integer: NDArray[np.bool_]
+    kinds: tuple[str, ...]
     steps: Floats
 
     def with_centroids(self, centroids: Floats) -> Grouping:
@@ -46,8 +51,14 @@ class Grouping:
         return replace(self, centroids=centroids)
 
     def rounded(self, values: Floats) -> Floats:
-        """Return values with the integer columns rounded."""
-        return np.where(self.integer[:, None], np.rint(values), values)
+        """Return values as they will be released: integer columns rounded, narrow floats narrowed."""
+        out = values.copy()
+        for column, kind in zip(out, self.kinds, strict=True):
+            if kind == "integer":
+                np.rint(column, out=column)
+            elif kind == "float32":
+                column[...] = column.astype(np.float32)
+        return out
 
     def group_parents(self) -> Floats:
         """Return the parent's mean for each group, shape (d, groups)."""
@@ -75,10 +86,11 @@ def group_rule(grouping: Grouping) -> Floats:
         equal = (spread_to_rows(shifted, grouping.groups) == grouping.tile).all(axis=0)
         stuck = np.bincount(grouping.groups, weights=equal, minlength=n_groups) > 0
         if not stuck.any():
-            break
+            return spread_to_rows(shifted, grouping.groups)
         # members are finitely many and each step is a new value, so this ends
         shifted[:, stuck] = values[:, stuck] + count * direction[:, stuck]
-    return spread_to_rows(shifted, grouping.groups)
+        shifted = grouping.rounded(shifted)
+    raise DataError("NestedClustering: a group's value cannot be moved away from its members", hint=_STUCK)
 
 
 def paper_rule(grouping: Grouping, *, preserve_moments: bool) -> Floats:
@@ -106,12 +118,13 @@ def paper_rule(grouping: Grouping, *, preserve_moments: bool) -> Floats:
     if preserve_moments:
         released = restore_moments(released, grouping)
     released = grouping.rounded(released)
-    for _ in range(3):  # rounding may bring a row back: step on, in one direction, until it has moved
+    for _ in range(4):  # rounding may bring a row back: step on, in one direction, until it has moved
         same = (released == tile).all(axis=0)
         if not same.any():
-            break
+            return released
         released[:, same] += direction[:, same]
-    return released
+        released = grouping.rounded(released)
+    raise DataError("NestedClustering: a row cannot be moved away from its original value", hint=_STUCK)
 
 
 def restore_moments(released: Floats, grouping: Grouping) -> Floats:

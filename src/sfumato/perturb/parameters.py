@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.core.secret import Secret
 from sfumato.exceptions import ParameterError
+from sfumato.perturb.drawing import is_number
 
 __all__ = ["Parameter", "check_parameter", "nearest_name"]
 
@@ -99,6 +100,8 @@ def check_parameter(parameter: Parameter, value: Any, *, owner: str) -> None:
     sfumato.exceptions.ParameterError: IndependentNoise: beta must be a number above 0, got -1
     """
     value = value.reveal() if isinstance(value, Secret) else value
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if value is None and parameter.optional:
         return
     if not _fits(parameter, value):
@@ -135,7 +138,7 @@ def _fits(parameter: Parameter, value: Any) -> bool:
             return int(value) >= 1
         return isinstance(value, Real) and 0.0 < float(value) < 1.0
     if kind == "perturber":
-        return hasattr(value, "fit_batches") and hasattr(value, "transform")
+        return hasattr(value, "fit_batches") and hasattr(value, "transform") and not isinstance(value, type)
     return _is_sequence(value)  # the method itself knows what must stand inside
 
 
@@ -148,7 +151,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _number_fits(parameter: Parameter, value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
+    if not is_number(value):
         return False
     number = float(value)
     if parameter.low is not None and (number < parameter.low or (parameter.open_low and number == parameter.low)):

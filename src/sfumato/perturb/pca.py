@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,9 +15,10 @@ from sfumato.core.keys import Key
 from sfumato.core.linear import eigen_symmetric, multiply_columns
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import ParameterError, UnchangedCellsWarning
 from sfumato.perturb.base import Perturber
 
 __all__ = ["PCAProjection"]
@@ -24,8 +26,8 @@ __all__ = ["PCAProjection"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     mean: Floats
     directions: Floats
 
@@ -73,6 +75,12 @@ class PCAProjection(Perturber):
         moments = yield Moments(facts.low, facts.high)
         values, vectors = eigen_symmetric(moments.covariance())
         count = component_count(self.n_components, values)
+        if count == facts.n_columns:
+            warnings.warn(
+                f"all {count} components are kept: the release is the original table. Lower n_components.",
+                UnchangedCellsWarning,
+                stacklevel=2,
+            )
         return _Fitted(moments.mean(), np.ascontiguousarray(vectors[:, :count].T))
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sfumato.core.keys import Key
 from sfumato.core.linear import multiply_columns
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import normal
 from sfumato.exceptions import ParameterError
@@ -24,8 +25,8 @@ __all__ = ["RandomProjection"]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     matrix: Floats
 
 
@@ -87,10 +88,3 @@ class RandomProjection(Perturber):
 
     def _names_out(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(f"rp{i}" for i in range(self._count(len(names))))
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the released column names: those that pass through, then rp0, rp1, ..."""
-        names = self._fitted_state().facts.names
-        every = super().get_feature_names_out(input_features)
-        kept = [name for name in every if name not in names]
-        return np.array([*kept, *self._names_out(names)], dtype=object)

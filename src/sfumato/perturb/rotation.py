@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,19 +14,20 @@ from sfumato.core.keys import Key
 from sfumato.core.linear import cos_sin_degrees
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.base import Invertible
 from sfumato.perturb.drawing import draw_permutation, draw_uniforms, revealed
+from sfumato.perturb.invertible import Invertible
 
 __all__ = ["Rotation", "Turn"]
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Turn:
+@dataclass(frozen=True, repr=False)
+class Turn(Hidden):
     """A clockwise rotation of two columns, in units of their own.
 
     Attributes
@@ -46,6 +48,10 @@ class Turn:
     @classmethod
     def of(cls, first: int, second: int, angle: float, ratio: float = 1.0) -> Turn:
         """Return the turn by an angle in degrees."""
+        if not (0.0 < ratio < float("inf") and 1.0 / ratio < float("inf")):
+            raise ParameterError(
+                "the columns' units differ by more than a double can hold", hint="bring them to comparable units first"
+            )
         return cls(first, second, *cos_sin_degrees(angle), ratio)
 
     def apply(self, tile: Floats) -> None:
@@ -155,7 +161,7 @@ def choose_pairs(pairs: Any, names: tuple[str, ...], streams: Streams) -> list[t
         return drawn if len(order) % 2 == 0 else [*drawn, (order[-1], order[0])]
     chosen = []
     for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ParameterError("Rotation: each of the pairs must be two columns")
         first, second = (column_position(column, names, owner="Rotation") for column in pair)
         if first == second:
@@ -190,6 +196,6 @@ def column_position(column: str | int, names: tuple[str, ...], *, owner: str) ->
     if isinstance(column, str):
         if column in names:
             return names.index(column)
-    elif 0 <= int(column) < len(names):
+    elif isinstance(column, Integral) and not isinstance(column, bool) and 0 <= int(column) < len(names):
         return int(column)
     raise ParameterError(f"{owner}: no column {column!r}", hint=f"columns are: {', '.join(names)}")

@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.base import Invertible
 from sfumato.perturb.drawing import draw_uniforms, per_column
+from sfumato.perturb.invertible import Invertible
 
 __all__ = ["Scaling"]
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     factors: Floats
 
 

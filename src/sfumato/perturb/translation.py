@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.perturb.base import Invertible
 from sfumato.perturb.drawing import draw_uniforms, per_column
+from sfumato.perturb.invertible import Invertible
 
 __all__ = ["Translation"]
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Fitted:
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
     offsets: Floats
 
 
@@ -71,10 +72,7 @@ class Translation(Invertible):
         yield from ()  # the survey says enough: no rounds
         if self.offsets is not None:
             return _Fitted(per_column(self.offsets, facts.names, owner="Translation", parameter="offsets"))
-        offsets = [
-            draw_offset(streams, name, high - low, whole=whole)
-            for name, low, high, whole in zip(facts.names, facts.low, facts.high, facts.integer, strict=True)
-        ]
+        offsets = [draw_offset(streams, facts, column) for column in range(facts.n_columns)]
         return _Fitted(np.array(offsets))
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
@@ -86,20 +84,24 @@ class Translation(Invertible):
         return tile
 
 
-def draw_offset(streams: Streams, column: str, width: float, *, whole: bool) -> float:
-    """Return an offset between half and one and a half times a width, up or down.
+def draw_offset(streams: Streams, facts: Facts, column: int) -> float:
+    """Return an offset between half and one and a half ranges of a column, up or down.
+
+    It is a whole number for integer columns, so that they are undone exactly, and never so small that the column's
+    type cannot show it.
 
     Parameters
     ----------
     streams : Streams
-    column : str
-    width : float
-        Range of the column; 0 counts as 1.
-    whole : bool
-        Round to a whole number, so that an integer column is undone exactly.
+    facts : Facts
+    column : int
     """
-    size, side = draw_uniforms(streams, "offset", column, 2)
-    offset = (0.5 + size) * (width if width > 0 else 1.0)
-    if whole:
-        offset = max(1.0, float(np.rint(offset)))
+    low, high, kind = float(facts.low[column]), float(facts.high[column]), facts.kinds[column]
+    size, side = draw_uniforms(streams, "offset", facts.names[column], 2)
+    offset = (0.5 + size) * (high - low if high > low else 1.0)
+    largest = max(abs(low), abs(high))
+    spacing = float(np.spacing(np.float32(largest) if kind == "float32" else largest))
+    offset = max(offset, 4.0 * spacing, 1.0 if kind == "integer" else 0.0)
+    if kind == "integer":
+        offset = float(np.rint(offset))
     return offset if side < 0.5 else -offset

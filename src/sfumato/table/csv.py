@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.exceptions import DataError
+from sfumato.table.atomic import write_atomically
 
 __all__ = ["read_csv", "write_csv"]
 
@@ -25,12 +26,17 @@ def read_csv(path: str | os.PathLike[str]) -> pl.DataFrame:
     polars.DataFrame
     """
     path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file", hint="check the path")
+    kind = None
     try:
         return pl.read_csv(path, infer_schema_length=None)
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file", hint="check the path") from None
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{path}: not a readable CSV file ({str(error).splitlines()[0]})") from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        kind = type(error).__name__
+    # outside the handler, and without the reader's own words: they quote cells of the file
+    raise DataError(
+        f"{path}: not a readable CSV file ({kind})", hint="check that every row has as many cells as the header"
+    )
 
 
 def write_csv(table: Any, path: str | os.PathLike[str]) -> None:
@@ -42,13 +48,4 @@ def write_csv(table: Any, path: str | os.PathLike[str]) -> None:
     path : path
         An existing file is replaced.
     """
-    path = Path(path)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with part.open("wb") as file:
-            table.write_csv(file)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_atomically(path, table.write_csv)
