@@ -122,7 +122,7 @@ def draw_steps(facts: Facts, streams: Streams) -> tuple[Step, ...]:
         kind = int(3 * draw_uniforms(streams, "operation", name, 1)[0])
         if kind == 2 and column + 1 < facts.n_columns:
             angle = choose_angles(None, 1, streams.child(name))[0]
-            steps.append(Turn.of(column, column + 1, angle, float(width[column] / width[column + 1])))
+            steps.append(Turn.of(column, column + 1, angle, float(width[column]) / float(width[column + 1])))
             column += 2
             continue
         if kind == 0:

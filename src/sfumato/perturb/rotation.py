@@ -131,7 +131,7 @@ class Rotation(Invertible):
         pairs = choose_pairs(revealed(self.pairs), facts.names, streams)
         angles = choose_angles(revealed(self.angles), len(pairs), streams)
         return tuple(
-            Turn.of(first, second, angle, float(units[first] / units[second]))
+            Turn.of(first, second, angle, float(units[first]) / float(units[second]))
             for (first, second), angle in zip(pairs, angles, strict=True)
         )
 
