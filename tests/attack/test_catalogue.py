@@ -14,7 +14,7 @@ LADDER = {
     0: {"as-released", "lattice", "orbit", "seed", "spectral", "pca-dr", "bayes", "em", "contraction", "releases"},
     1: {"moments", "quantiles", "orbit-range"},
     2: {"sample-pca", "ak-ica", "projection"},
-    3: {"distances", "nearest", "fellegi-sunter", "ranks", "likelihood"},
+    3: {"distances", "nearest", "equal-cells", "fellegi-sunter", "ranks", "likelihood"},
     4: {"orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge", "differencing"},
 }
 

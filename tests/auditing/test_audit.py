@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import sfumato as sf
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import ParameterError, SfumatoError
 from tests.auditing.reference import dense
 
 TABLES = {
@@ -59,7 +59,7 @@ def test_the_verdict_of_a_rotation_says_who_gets_what() -> None:
     table = TABLES["wine"]
     method = sf.perturb.Rotation(scale="std", insecure_seed=1)
     report = quick(table, method.fit_transform(table), method=method)
-    assert report.verdict == "Someone who knows 15 of the 178 people recovers every record of the others."
+    assert report.verdict == "Someone who knows 15 of the 178 people recovers every value of the others."
     assert report.curve.breaks_at == 14, "d + 1"
     assert report.trustworthy
     # blind scores are shown beside the ones after inversion
@@ -189,14 +189,17 @@ BAD = [
     (np.ones((5, 2)), np.ones((4, 2)), "not the same people"),
     (np.array([[1.0, np.nan], [2.0, 3.0]]), np.ones((2, 2)), "NaN"),
     (np.ones((1, 2)), np.ones((1, 2)), "cannot be audited"),
+    (np.arange(6.0).reshape(3, 2), np.ones((3, 2)), "too few for an audit"),
+    (np.ones((30, 3)), np.ones((30, 3)), "every column of the original is constant"),
+    ("a.csv", "b.csv", "not paths"),
     (pl.DataFrame({"a": ["x", "y"]}), pl.DataFrame({"a": ["x", "y"]}), "no numeric column"),
-    (np.ones((5, 2)), "nothing", "2D"),
+    (np.ones((5, 2)), np.ones(5), "2D"),
 ]
 
 
 @pytest.mark.parametrize(("original", "released", "message"), BAD, ids=[message for *_, message in BAD])
 def test_malformed_input_is_one_clear_error(original, released, message: str) -> None:
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(SfumatoError, match=message):
         quick(original, released)
 
 
@@ -208,14 +211,18 @@ def test_wrong_arguments_are_named() -> None:
         quick(table, table, order=[0] * len(table))
     with pytest.raises(ParameterError, match="method must be"):
         quick(table, table, method=3)
+    with pytest.raises(ParameterError, match="attacks is empty"):
+        quick(table, table, attacks=[])
+    with pytest.raises(ParameterError, match="order="):
+        quick(table, table, key=sf.Key.generate())
 
 
 @pytest.mark.parametrize(
     "table",
-    [np.arange(6.0).reshape(3, 2), np.ones((30, 3)), np.column_stack([np.ones(40), np.arange(40.0)])],
-    ids=["three rows", "constant table", "one constant column"],
+    [np.random.default_rng(0).normal(size=(12, 3)), np.column_stack([np.ones(40), np.arange(40.0)])],
+    ids=["twelve rows", "one constant column"],
 )
-def test_tables_that_are_too_small_or_constant_state_what_does_not_apply(table: np.ndarray) -> None:
+def test_small_tables_and_constant_columns_state_what_does_not_apply(table: np.ndarray) -> None:
     report = sf.audit(table, table + 0.5, clusters=(2,))
     assert report.to_text()
     assert report.to_html()
@@ -227,8 +234,93 @@ def test_known_rows_and_chosen_attacks_are_obeyed() -> None:
     table = TABLES["breast cancer"]
     method = sf.perturb.Rotation(insecure_seed=1)
     report = quick(table, method.fit_transform(table), attacks=["affine", "nearest"], known_rows=30)
-    assert {line.id: line.known for line in report.attacks}["affine"] == 30
+    assert sorted(line.known for line in report.attacks if line.id == "affine") == [12, 30]
     assert {line.id for line in report.attacks} == {"affine", "nearest"}
+    assert "Only 2 of" in report.verdict
+
+
+@pytest.mark.parametrize("known", [6, 21, 41, 200, 399, list(range(100))])
+def test_knowing_more_people_never_looks_safer(known) -> None:
+    rng = np.random.default_rng(123)
+    table = rng.normal(size=(400, 5))
+    turned = table @ np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    assert quick(table, turned, known_rows=known).grade == "F"
+
+
+def test_rows_that_look_shuffled_are_not_waved_through() -> None:
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(400, 5))
+    report = quick(table, table[rng.permutation(400)])
+    assert report.grade == "F"
+    assert "shuffled" in report.verdict
+
+
+@pytest.mark.parametrize("share", [0.02, 0.06, 0.1])
+def test_records_published_as_they_are_cost_the_a_and_are_named(share: float) -> None:
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(400, 4))
+    released = rng.normal(size=table.shape)
+    chosen = rng.random(400) < share
+    released[chosen] = table[chosen]
+    report = quick(table, released)
+    assert report.grade != "A"
+    assert f"{chosen.mean():.1%} of the records stand in the release as they are" in report.verdict
+
+
+def test_a_copy_of_a_table_of_mostly_zeros_is_still_an_f() -> None:
+    rng = np.random.default_rng(3)
+    rare = (rng.random((400, 6)) < 0.03) * 1.0
+    assert quick(rare, rare).grade == "F"
+    independent = (rng.random((400, 6)) < 0.03) * 1.0
+    assert quick(rare, independent).grade in {"A", "B"}
+
+
+DISCRETE = {
+    "one-hot": np.eye(5)[np.random.default_rng(0).integers(0, 5, 300)],
+    "binary": (np.random.default_rng(0).random((300, 8)) < 0.05) * 1.0,
+    "counts": np.random.default_rng(0).poisson(0.05, (300, 20)).astype(float),
+    "codes": np.random.default_rng(0).integers(1, 6, (300, 1)).astype(float),
+    "zero-inflated": np.random.default_rng(0).lognormal(size=(300, 4))
+    * (np.random.default_rng(1).random((300, 4)) > 0.85),
+    "twelve rows": np.random.default_rng(0).normal(size=(12, 3)),
+}
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_canaries_behave_on_ordinary_discrete_and_small_tables(name: str) -> None:
+    from sfumato.auditing.canaries import run_canaries
+
+    for seed in range(5):
+        for canary in run_canaries(DISCRETE[name], seed=seed):
+            assert canary.passed is not False, (canary, seed)
+
+
+def test_a_rotation_of_a_small_table_is_an_f() -> None:
+    rng = np.random.default_rng(4)
+    for n, d in ((30, 10), (15, 3), (60, 15)):
+        table = rng.normal(size=(n, d))
+        report = quick(table, table @ np.linalg.qr(rng.normal(size=(d, d)))[0])
+        assert report.grade == "F", (n, d, report.verdict)
+
+
+def test_the_verdict_does_not_say_every_value_when_half_of_them_are_recovered() -> None:
+    rng = np.random.default_rng(5)
+    table = rng.normal(size=(300, 4))
+    released = rng.normal(size=table.shape)
+    released[:, :2] = table[:, :2]
+    report = quick(table, released)
+    assert report.grade == "F"
+    assert "at least half of the values" in report.verdict
+
+
+def test_one_unchanged_column_links_everybody() -> None:
+    rng = np.random.default_rng(6)
+    table = rng.normal(size=(300, 5))
+    released = rng.normal(size=table.shape)
+    released[:, 3] = table[:, 3]
+    report = quick(table, released)
+    assert {line.id: line.rate for line in report.attacks}["equal-cells"] == 1.0
+    assert report.grade == "C"
 
 
 def test_progress_is_told_and_ends_at_one() -> None:

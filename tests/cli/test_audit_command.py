@@ -27,7 +27,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def test_a_rotated_file_gets_an_f_and_a_report(files: tuple[str, str], tmp_path: Path) -> None:
     done = run("audit", *files, "--report", str(tmp_path / "r.html"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Grade F: Someone who knows 4 of the 200 people recovers every record")
+    assert done.stdout.startswith("Grade F: Someone who knows 4 of the 200 people recovers every value")
     assert "100%" in done.stderr, "progress goes to stderr"
     assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
 
@@ -36,7 +36,7 @@ def test_json_is_one_object_on_stdout(files: tuple[str, str]) -> None:
     done = run("audit", *files, "--json", "--attack", "affine", "--known-rows", "9")
     data = json.loads(done.stdout)
     assert data["schema"] == "sfumato-audit-1"
-    assert [line["known"] for line in data["attacks"]] == [9]
+    assert sorted(line["known"] for line in data["attacks"]) == [4, 9]
 
 
 @pytest.mark.parametrize(

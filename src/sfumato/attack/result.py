@@ -137,7 +137,7 @@ def summarise(result: Result, scores: Scores) -> Result:
 
 
 def best_of(results: Sequence[Result], *, seed: int = 0) -> Result | None:
-    """Return the strongest attack, chosen on half of the targets and reported on the other half.
+    """Return the strongest attack, chosen on half of the targets and measured on the other half, both ways round.
 
     The best of many useless attacks looks good on the records on which it was chosen.
 
@@ -152,7 +152,7 @@ def best_of(results: Sequence[Result], *, seed: int = 0) -> Result | None:
     Returns
     -------
     Result or None
-        The chosen attack with figures of the other half; None when no attack could be scored.
+        The attack that the first half chose, with the figures of both held-out halves; None when none could be scored.
 
     Examples
     --------
@@ -182,4 +182,12 @@ def best_of(results: Sequence[Result], *, seed: int = 0) -> Result | None:
     usable = [(first, second) for first, second in tried if first is not None and second is not None]
     if not usable:
         return None
-    return max(usable, key=lambda both: (both[0].lift or 0.0, -both[0].rung))[1]
+    # each half chooses once and is measured once, so that all records count
+    one = max(usable, key=lambda both: (both[0].lift or 0.0, -both[0].rung))
+    other = max(usable, key=lambda both: (both[1].lift or 0.0, -both[1].rung))
+    parts = [part.scores for part in (one[1], other[0]) if part.scores is not None]
+    pooled = Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in _SCORE_FIELDS))
+    return summarise(one[1], pooled)
+
+
+_SCORE_FIELDS = ("rows", "attack", "baseline", "control")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
 from sfumato.attack.referee import Referee
 from sfumato.attack.result import best_of
@@ -60,17 +61,25 @@ def run_canaries(original: Floats, *, seed: int = 0, max_rows: int = 3000) -> tu
     turn, _ = np.linalg.qr(generator.normal(size=(n_columns, n_columns)))
     noise = original.mean(axis=0) + deviation * generator.normal(size=original.shape)
     return (
-        _must_break("identity copy", original, original, "as-released", 0, seed),
-        _must_break("rotation", original, scaled @ turn, "affine", n_columns + 2, seed),
+        _must_break("identity copy", original, original, "as-released", None, seed),
+        _must_break("rotation", original, scaled @ turn, "affine", _spanning_rows(scaled), seed),
         _must_stand(original, noise, seed, enough=n_rows >= 20),
     )
 
 
-def _must_break(name: str, original: Floats, released: Floats, attack: str, known: int, seed: int) -> Canary:
+def _spanning_rows(scaled: Floats) -> list[int]:
+    """Return d + 2 rows that span the table: random ones may not, where values repeat."""
+    _, _, order = qr(np.column_stack([scaled, np.ones(len(scaled))]).T, mode="economic", pivoting=True)
+    return [int(row) for row in order[: scaled.shape[1] + 2]]
+
+
+def _must_break(
+    name: str, original: Floats, released: Floats, attack: str, known: list[int] | None, seed: int
+) -> Canary:
     expected = f"{attack} recovers at least {_BROKEN:.1%}"
-    if known + 2 > len(original):
+    if known is not None and len(known) + 2 > len(original):
         return Canary(name, expected, None, None)
-    result = Referee(original, released, seed=seed, max_targets=500).run(attack, known or None)
+    result = Referee(original, released, seed=seed, max_targets=500).run(attack, known)
     return Canary(name, expected, result.rate is not None and result.rate >= _BROKEN, result.rate)
 
 

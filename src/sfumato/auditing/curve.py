@@ -14,12 +14,16 @@ _ATTACKS = ("affine", "ransac", "ridge")
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One point: so many known records, so large a share of the others recovered by the best attack."""
+    """One point: so many known records, so large a share of the others recovered by the best attack.
+
+    `lift_low` is the lower bound of the lift over guessing.
+    """
 
     known: int
     recovered: float
     low: float
     high: float
+    lift_low: float
     attack: str
 
 
@@ -31,7 +35,7 @@ class Curve:
     ----------
     points : tuple of CurvePoint
     breaks_at : int or None
-        The smallest number of known records with more than half of the other people recovered.
+        The smallest number of known records at which the lift over guessing is above one half.
     """
 
     points: tuple[CurvePoint, ...]
@@ -58,8 +62,9 @@ def measure_curve(referee: Referee, n_rows: int, n_columns: int, *, known: Seque
         results = [referee.run(attack, size) for attack in _ATTACKS]
         scored = [result for result in results if result.rate is not None]
         if scored:
-            best = max(scored, key=lambda result: result.rate or 0.0)
+            best = max(scored, key=lambda result: result.lift or 0.0)
             assert best.rate is not None
-            points.append(CurvePoint(size, best.rate, best.low or 0.0, best.high or 1.0, best.attack))
-    breaks = next((point.known for point in points if point.low > 0.5), None)
+            lift_low = max(0.0, best.lift_low or 0.0)
+            points.append(CurvePoint(size, best.rate, best.low or 0.0, best.high or 1.0, lift_low, best.attack))
+    breaks = next((point.known for point in points if point.lift_low > 0.5), None)
     return Curve(tuple(points), breaks)

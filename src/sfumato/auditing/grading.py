@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.attack.result import Result, best_of
+from sfumato.auditing.curve import Curve
+from sfumato.auditing.verbatim import Verbatim
 
 __all__ = ["GRADES", "Judgement", "judge"]
 
 GRADES = ("A", "B", "C", "D", "F")
 _CHEAP = {"nothing", "sample", "few records"}
-_MANY = {"many records"}
 
 
 @dataclass(frozen=True)
@@ -39,34 +40,65 @@ class Judgement:
     linkage: Result | None
 
 
-def judge(results: Sequence[Result], n_rows: int, *, seed: int = 0) -> Judgement:
+def judge(
+    results: Sequence[Result],
+    n_rows: int,
+    n_columns: int,
+    *,
+    curve: Curve | None = None,
+    verbatim: Verbatim | None = None,
+    seed: int = 0,
+) -> Judgement:
     """Return the grade of a release.
 
     Parameters
     ----------
     results : sequence of Result
         All attacks.
-    n_rows : int
-        People in the table.
+    n_rows, n_columns : int
+        Size of the table.
+    curve : Curve, optional
+        Share recovered by number of known records; small tables leave the attacks themselves too few.
+    verbatim : Verbatim, optional
+        Records that stand in the release as they are.
     seed : int
         Which half of the records chooses the strongest attack.
     """
     values = [result for result in results if result.goal == "values"]
-    cheap = best_of([result for result in values if result.cost in _CHEAP], seed=seed)
-    many = best_of([result for result in values if result.cost in _MANY], seed=seed)
-    linkage = best_of([result for result in results if result.goal == "links"], seed=seed)
-    low = {name: _lower(result) for name, result in (("cheap", cheap), ("many", many), ("link", linkage))}
-    if low["cheap"] > 0.5:
+    groups = {
+        "cheap": [result for result in values if result.cost in _CHEAP],
+        "many": [result for result in values if result.cost == "many records"],
+        "most": [result for result in values if result.cost == "most records"],
+        "link": [result for result in results if result.goal == "links"],
+    }
+    best = {name: best_of(group, seed=seed) for name, group in groups.items()}
+    low = {name: max(_lower(best[name]), _all_open(group)) for name, group in groups.items()}
+    for point in curve.points if curve is not None else ():
+        few, many = n_columns + 2, max(3 * n_columns + 6, n_rows // 10)
+        cost = "cheap" if point.known <= few else "many" if point.known <= many else "most"
+        low[cost] = max(low[cost], point.lift_low)
+    copied = 0.0 if verbatim is None else verbatim.lift
+    if low["cheap"] > 0.5 or copied > 0.5:
         grade = "F"
-    elif low["cheap"] > 0.2 or low["many"] > 0.5:
+    elif low["cheap"] > 0.2 or low["many"] > 0.5 or copied > 0.2:
         grade = "D"
-    elif low["cheap"] > 0.05 or low["many"] > 0.2 or low["link"] > 0.5:
+    elif low["cheap"] > 0.05 or low["many"] > 0.2 or low["most"] > 0.5 or low["link"] > 0.5 or copied > 0.05:
         grade = "C"
-    elif low["many"] > 0.05 or low["link"] > 0.05:
+    elif max(low["many"], low["most"], low["link"]) > 0.05 or copied > 0.0:
         grade = "B"
     else:
         grade = "A"
-    return Judgement(grade, _sentence(grade, cheap, many, linkage, low, results, n_rows), cheap, many, linkage)
+    verdict = _sentence(best, low, curve, verbatim, results, n_rows)
+    return Judgement(grade, verdict, best["cheap"], best["many"] or best["most"], best["link"])
+
+
+def _all_open(results: Sequence[Result]) -> float:
+    """Return 1 if nothing is left of any column although the constant guess hides it (tables of mostly one value)."""
+    scored = [result for result in results if result.residual and (result.baseline or 0.0) > 0.8]
+    if not scored:
+        return 0.0
+    columns = zip(*(result.residual or () for result in scored), strict=True)
+    return 1.0 if all(min(column) < 0.05 for column in columns) else 0.0
 
 
 def _lower(result: Result | None) -> float:
@@ -74,37 +106,55 @@ def _lower(result: Result | None) -> float:
 
 
 def _sentence(
-    grade: str,
-    cheap: Result | None,
-    many: Result | None,
-    linkage: Result | None,
+    best: dict[str, Result | None],
     low: dict[str, float],
+    curve: Curve | None,
+    verbatim: Verbatim | None,
     results: Sequence[Result],
     n_rows: int,
 ) -> str:
-    ran = sum(result.rate is not None for result in results)
-    if grade == "A":
-        found = f"None of the {ran} attacks that ran recovered more than guessing does"
-        return f"{found}; that is a finding, not a proof of safety."
-    if low["cheap"] > 0.05 and cheap is not None:
-        return f"{_who(cheap, n_rows)} recovers {_share(cheap)}."
-    if low["many"] > 0.05 and many is not None and (grade != "C" or low["many"] > 0.2 or low["link"] <= 0.5):
-        return f"{_who(many, n_rows)} recovers {_share(many)}."
-    assert linkage is not None
-    return f"Someone who knows a person's full record finds their row in {linkage.rate or 0.0:.0%} of the cases."
+    said = []
+    if verbatim is not None and verbatim.lift > 0.0 and low["cheap"] <= 0.5:
+        where = (
+            ", most of them at other rows than their own: are the rows shuffled?" if verbatim.looks_shuffled else "."
+        )
+        said.append(f"{verbatim.anywhere:.1%} of the records stand in the release as they are{where}")
+    for name in ("cheap", "many", "most"):
+        result = best[name]
+        if low[name] > 0.05 and result is not None and _lower(result) > 0.05:
+            return " ".join([f"{_who(result, n_rows)} recovers {_share(result)}.", *said])
+        if low[name] > 0.05 and curve is not None and curve.breaks_at is not None:
+            known = f"Someone who knows {curve.breaks_at:,} of the {n_rows:,} people"
+            return " ".join([f"{known} recovers more than half of the others' records.", *said])
+        if low[name] > 0.05:
+            return " ".join(["Nothing is left to hide: an attack lays every column open.", *said])
+    linkage = best["link"]
+    if low["link"] > 0.05 and linkage is not None:
+        rate = f"{linkage.rate or 0.0:.0%}"
+        said.insert(0, f"Someone who knows a person's full record finds their row in {rate} of the cases.")
+    if said:
+        return " ".join(said)
+    ran = [result for result in results if result.rate is not None]
+    above = max((_lower(result) for result in ran), default=0.0)
+    found = "recovered more than guessing does" if above <= 0.0 else f"got more than {above:.1%} above guessing"
+    return f"None of the {len(ran)} attacks that ran {found}; that is a finding, not a proof of safety."
 
 
 def _who(result: Result, n_rows: int) -> str:
     if result.known:
         return f"Someone who knows {result.known:,} of the {n_rows:,} people"
-    return {0: "Anyone who holds the release", 1: "Anyone who knows public means and ranges"}.get(
+    public = "public distributions" if result.attack == "quantiles" else "public means and ranges"
+    return {0: "Anyone who holds the release", 1: f"Anyone who knows {public}"}.get(
         result.rung, "Someone with a sample of the population"
     )
 
 
 def _share(result: Result) -> str:
     rate = result.rate or 0.0
-    others = "the others" if result.known else "the people"
+    everyone = "the others" if result.known else "the people"
+    if rate >= 0.995 and (result.cell_rate or 0.0) >= 0.99:
+        return f"every value of {everyone}"
     if rate >= 0.995:
-        return "every record of the others" if result.known else "every record"
-    return f"the records of {rate:.0%} of {others} (guessing: {max(result.baseline or 0.0, result.control or 0.0):.0%})"
+        return f"at least half of the values of each of {everyone}"
+    guessing = max(result.baseline or 0.0, result.control or 0.0)
+    return f"the records of {rate:.0%} of {everyone} (guessing: {guessing:.0%})"

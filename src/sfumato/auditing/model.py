@@ -77,6 +77,7 @@ class Audit(_Frozen):
         description="the strongest attack of each cost, chosen on half of the records and measured on the other half"
     )
     attacks: tuple[AttackLine, ...]
+    found_nothing: tuple[str, ...] = Field(description="attacks that ran and had no answer")
     did_not_run: tuple[str, ...]
     curve: Curve
     utility: Utility | None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.table.frames import is_dataframe, numeric_columns, read_frame
+from sfumato.table.frames import all_columns, is_dataframe, numeric_columns, read_frame
 
 __all__ = ["Pair", "read_pair"]
 
@@ -99,6 +99,12 @@ def _shared_columns(original: Any, released: Any) -> tuple[tuple[str, ...], list
     kept = tuple(name for name in before if name in after)
     if not kept and any(name in before for name in after):
         return (), notes
+    text = [name for name in all_columns(original) if name in all_columns(released) and name not in kept]
+    if kept and text:
+        notes.append(f"not numeric in both, so not audited: {', '.join(text)}")
+    extra = [name for name in all_columns(released) if name not in all_columns(original)]
+    if kept and extra:
+        notes.append(f"in the release only, so not audited: {', '.join(extra)}")
     missing = [name for name in before if name not in after]
     if kept and missing:
         notes.append(f"not in the release, so not audited: {', '.join(missing)}")

@@ -86,7 +86,9 @@ def _attacks(audit: Audit) -> str:
     rows = [_attack_row(line) for line in ran]
     idle = "".join(f"<li>{escape(text)}</li>" for text in audit.did_not_run)
     rest = f"<p>Did not run (that is not the same as safe):</p><ul>{idle}</ul>" if idle else ""
-    return "<h2>Attacks</h2>" + _table(head, rows, {1, 3, 5, 6}) + rest
+    nothing = "".join(f"<li>{escape(text)}</li>" for text in audit.found_nothing)
+    silent = f"<p>Ran and found nothing:</p><ul>{nothing}</ul>" if nothing else ""
+    return "<h2>Attacks</h2>" + _table(head, rows, {1, 3, 5, 6}) + silent + rest
 
 
 def _attack_row(line: AttackLine) -> list[str]:
@@ -163,7 +165,7 @@ def _utility(audit: Audit) -> str:
     head = ["k", "release", "re-run of the original", "shared starts"]
     table = _table(head, [list(row) for row in utility_rows(useful)], {0, 1, 2, 3})
     rows = f"<small>Measured on {useful.rows_measured:,} rows; misclassified rows, less is better.</small>"
-    after = f" After the miner's own rescaling: {percent(useful.rescaled_worst)}."
+    after = f" After the miner's own rescaling, the worse of two: {percent(useful.rescaled_worst)}."
     return f"<h2>Utility</h2><p>{text}{after}</p>{table}<p>{rows}</p>"
 
 

@@ -39,6 +39,11 @@ def render_text(audit: Audit) -> str:
         lines.append("Made with insecure_seed: anyone can find the noise by trying seeds.")
     lines += ["", "Attacks (less recovered is better)"]
     lines += [_attack(line) for line in audit.attacks if line.rate is not None]
+    if audit.strongest:
+        lines += ["", "Strongest of each cost (chosen on half of the records, measured on the other half, both ways)"]
+        lines += [_attack(line) for line in audit.strongest]
+    if audit.found_nothing:
+        lines += ["", "Ran and found nothing"] + [f"  {text}" for text in audit.found_nothing]
     if audit.did_not_run:
         lines += ["", "Did not run (that is not the same as safe)"] + [f"  {text}" for text in audit.did_not_run]
     lines += ["", "Records known -> share of the others recovered"]
@@ -70,7 +75,9 @@ def render_text(audit: Audit) -> str:
     if audit.utility is not None:
         lines += ["", f"Utility (k-means on {audit.utility.rows_measured:,} rows; less is better)"]
         lines.append(f"  misclassified beyond a re-run, mean over k: {percent(audit.utility.excess_mean)}")
-        lines.append(f"  the same after the miner's own rescaling: {percent(audit.utility.rescaled_worst)}")
+        lines.append(
+            f"  the same after the miner's own rescaling, worse of two: {percent(audit.utility.rescaled_worst)}"
+        )
         lines.append(f"  with shared starts, worst k: {percent(audit.utility.shared_max)}")
         lines.append("  k   release   re-run of the original   shared starts")
         for row in utility_rows(audit.utility):

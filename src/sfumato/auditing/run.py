@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from sfumato.auditing.pair import Pair, read_pair
 from sfumato.auditing.privacy import Privacy, measure_privacy
 from sfumato.auditing.questions import Answer, answer_questions
 from sfumato.auditing.utility import measure_utility
-from sfumato.exceptions import ParameterError
+from sfumato.auditing.verbatim import find_verbatim
+from sfumato.exceptions import DataError, ParameterError
 from sfumato.metrics import interval_disclosure
 
 __all__ = ["audit"]
@@ -31,6 +33,8 @@ Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]
 
 _WORST = 20
+_FEWEST = 8
+_IDLE = {"ineffective"}
 
 
 def audit(
@@ -102,14 +106,30 @@ def audit(
     >>> report.grade
     'F'
     >>> print(report.verdict)
-    Someone who knows 5 of the 200 people recovers every record of the others.
+    Someone who knows 5 of the 200 people recovers every value of the others.
     """
     if receipt is not None or key is not None:
-        _require_plain_order(receipt)
+        raise ParameterError(
+            "key and receipt belong to shuffled release files, and this version writes none yet",
+            hint="pass order=[...] if the rows of the release were shuffled",
+        )
     tell = progress or (lambda _what, _share: None)
+    if isinstance(attacks, str):
+        attacks = [attacks]
+    if attacks is not None and not attacks:
+        raise ParameterError("attacks is empty: an audit without attacks says nothing", hint="leave it out to run all")
     for name in attacks or ():
         entry(name)  # raises with the nearest name before any work is done
+    if isinstance(original, str | Path) or isinstance(released, str | Path):
+        raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
     pair = read_pair(original, released, order=order)
+    if len(pair.original) < _FEWEST:
+        raise DataError(
+            f"{len(pair.original)} rows are too few for an audit; it needs {_FEWEST}",
+            hint="with so few people every release singles someone out: do not hand it out",
+        )
+    if not (pair.original.max(axis=0) > pair.original.min(axis=0)).any():
+        raise DataError("every column of the original is constant: there is nothing to protect and nothing to attack")
     described, insecure = describe_method(method)
     method_id = described.pop("method", None)
     referee = Referee(
@@ -126,9 +146,10 @@ def audit(
     tell("canaries", 0.0)
     canaries = run_canaries(pair.original, seed=seed)
     results = _run_attacks(referee, attacks, known_rows, tell)
-    judgement = judge(results, len(pair.original), seed=seed)
     tell("records known", 0.6)
     curve = measure_curve(referee, *pair.original.shape)
+    verbatim = find_verbatim(pair.original, pair.released, seed=seed) if pair.same_columns else None
+    judgement = judge(results, *pair.original.shape, curve=curve, verbatim=verbatim, seed=seed)
     tell("inversion", 0.65)
     inversion = invert(referee, results, pair.released, seconds=seconds) if pair.same_columns else _nothing(pair)
     tell("utility", 0.7)
@@ -147,8 +168,8 @@ def audit(
     privacy = measure_privacy(pair.names, pair.original, pair.released, results, same_columns=pair.same_columns)
     return Audit(
         grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
-        verdict=judgement.verdict + _laid_open(judgement.grade, privacy),
-        trustworthy=all(canary.passed for canary in canaries),
+        verdict=judgement.verdict + _laid_open(judgement.grade, privacy) + _asked(attacks),
+        trustworthy=all(canary.passed is not False for canary in canaries),
         canaries=canaries,
         n_rows=len(pair.original),
         columns=pair.names,
@@ -158,15 +179,20 @@ def audit(
             attack_line(one) for one in (judgement.cheap, judgement.many, judgement.linkage) if one is not None
         ),
         attacks=tuple(attack_line(result) for result in sorted(results, key=lambda r: -(r.lift_low or -1.0))),
+        found_nothing=tuple(
+            f"{result.attack}: {result.reason}" for result in results if result.rate is None and result.status in _IDLE
+        ),
         did_not_run=tuple(
-            f"{result.attack}: {result.status}, {result.reason}" for result in results if result.rate is None
+            f"{result.attack}: {result.status}, {result.reason}"
+            for result in results
+            if result.rate is None and result.status not in _IDLE
         ),
         curve=curve,
         utility=useful,
         privacy=privacy,
         questions=_questions(pair.original, pair.released, pair.same_columns, seed),
         inverted=_inverted(pair, inversion, results, seed),
-        worst_records=worst_records(results),
+        worst_records=worst_records(pair, results),
         notes=pair.notes,
     )
 
@@ -197,16 +223,20 @@ def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
     )
 
 
-def worst_records(results: Sequence[Result]) -> tuple[int, ...]:
-    """Return the positions of the records that most attacks recovered or linked, most first.
+def worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
+    """Return the positions of records released as they are, and of those that most attacks recovered or linked.
 
     Parameters
     ----------
+    pair : Pair
     results : sequence of Result
     """
     count: Counter[int] = Counter()
+    if pair.same_columns:
+        untouched = np.flatnonzero((pair.original == pair.released).all(axis=1))
+        count.update({int(row): len(results) for row in untouched})
     for result in results:
-        if result.scores is not None:
+        if result.scores is not None and (result.lift_low or 0.0) > 0.0:
             won = result.scores.attack > result.scores.baseline
             count.update(int(row) for row in result.scores.rows[won])
     twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
@@ -220,17 +250,16 @@ def _run_attacks(
     results = []
     for i, row in enumerate(rows):
         tell(f"attack: {row.name}", 0.05 + 0.55 * i / len(rows))
-        given = known if row.goal == "values" and {"records", "pairs"} & set(row.needs) else None
-        results.append(referee.run(row.id, given))
+        results.append(referee.run(row.id))
+        if known is not None and row.goal == "values" and {"records", "pairs"} & set(row.needs):
+            # beside the attack's own number of known people: knowing more must never look safer
+            results.append(referee.run(row.id, known))
     return results
 
 
-def _require_plain_order(receipt: Any) -> None:
-    if receipt is not None:
-        raise ParameterError(
-            "receipts belong to release files, and this version writes none yet",
-            hint="pass order=[...] if the rows of the release were shuffled",
-        )
+def _asked(names: Sequence[str] | None) -> str:
+    every = len(attack_catalogue())
+    return "" if names is None else f" Only {len(set(names))} of {every} attacks were asked for."
 
 
 def _laid_open(grade: str, privacy: Privacy) -> str:

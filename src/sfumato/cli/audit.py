@@ -9,6 +9,8 @@ import click
 
 from sfumato.auditing.run import audit as run_audit
 from sfumato.cli.progress import Progress
+from sfumato.exceptions import DataError
+from sfumato.perturb.catalogue import method as find_method
 from sfumato.table.csv import read_csv
 
 __all__ = ["audit"]
@@ -26,7 +28,9 @@ _UNTRUSTED = 4
     "--report", type=click.Path(path_type=Path), help="Write the full report (for the owner) to this HTML file."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as one JSON object.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Chooses known people and targets.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chooses known people and targets."
+)
 def audit(
     original: Path,
     released: Path,
@@ -42,6 +46,10 @@ def audit(
     Both are CSV files with the same people in the same order. Exit code 4 means that a canary failed and the audit
     cannot be trusted.
     """
+    if method is not None:
+        method = find_method(method).id
+    if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
+        raise DataError(f"{report}: cannot be written there", hint="name a file in a folder that exists")
     found = run_audit(
         read_csv(original),
         read_csv(released),

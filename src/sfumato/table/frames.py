@@ -29,7 +29,7 @@ from sfumato.table.cells import (
     type_of,
 )
 
-__all__ = ["Frame", "as_library", "is_dataframe", "numeric_columns", "read_frame"]
+__all__ = ["Frame", "all_columns", "as_library", "is_dataframe", "numeric_columns", "read_frame"]
 
 Floats = NDArray[np.float64]
 
@@ -205,6 +205,11 @@ def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, 
         require_finite(column, name, what, row_start)
     names = tuple(all_names[i] for i in chosen)
     return Frame(names, kinds, data, RowRange(row_start, row_start + n_rows), all_names, table)
+
+
+def all_columns(table: Any) -> tuple[str, ...]:
+    """Return the names of a dataframe's columns."""
+    return tuple(str(name) for name in nw.from_native(table, eager_only=True).columns)
 
 
 def numeric_columns(table: Any) -> tuple[str, ...]:
