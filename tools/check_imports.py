@@ -25,7 +25,7 @@ LAYERS: dict[str, set[str]] = {
     "papers": {"core", "table", "cluster", "metrics", "perturb", "attack", "auditing"},
     "cli": {"core", "table", "cluster", "metrics", "perturb", "attack", "auditing", "papers", "demo", "report"},
     "report": {"core", "table", "metrics", "auditing"},
-    "demo": {"core", "table", "cluster", "metrics", "perturb"},
+    "demo": {"core", "table", "cluster", "metrics", "perturb", "auditing"},
 }
 # third-party library -> packages that may import it; what is not listed may be used everywhere
 HOMES: dict[str, set[str]] = {

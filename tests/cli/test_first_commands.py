@@ -66,6 +66,8 @@ def test_the_demo_says_where_its_results_are(demo: tuple[Path, str]) -> None:
     assert "released.csv" in text
     assert f"{len(released):,} rows" in text
     assert "customer_id" not in released.columns
+    assert "grade " in text
+    assert (folder / "private" / "audit.html").is_file()
     for row in methods():
         assert row.name in text or not row.row_preserving or row.wraps
 

@@ -39,8 +39,12 @@ def demo(output: Path) -> None:
         key.save(key_path)
     click.echo(_HEAD)
     tour(key, lambda line: click.echo(format_line(line)))
-    n_rows = release_demo(key, output / "released.csv")
-    click.echo(f"\n{n_rows:,} rows released with [{DEMO_METHOD}]: {output / 'released.csv'}")
+    click.echo(f"\nreleasing with [{DEMO_METHOD}], and attacking the release ...")
+    found = release_demo(key, output / "released.csv")
+    found.to_html(output / "private" / "audit.html")
+    click.echo(f"grade {found.grade}: {found.verdict}")
+    click.echo(f"\n{found.n_rows:,} rows released: {output / 'released.csv'}")
+    click.echo(f"the audit, for the owner: {output / 'private' / 'audit.html'}")
     click.echo(f"the key, which only you keep: {key_path}")
     click.echo(
         "What breaks a method is measured, not proved away: 'none known' is not 'safe'. See docs/limitations.md."

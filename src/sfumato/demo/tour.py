@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from sfumato.auditing.model import Audit
+from sfumato.auditing.run import audit
 from sfumato.core.keys import Key
 from sfumato.exceptions import SfumatoWarning
 from sfumato.metrics import hiding_failure, min_variance_security, misclassification_rate
@@ -22,7 +24,7 @@ from sfumato.table.csv import read_csv, write_csv
 
 __all__ = ["CONFIDENTIAL", "DEMO_METHOD", "Line", "demo_table", "release_demo", "tour"]
 
-DEMO_METHOD = "anc"
+DEMO_METHOD = "ina"
 CONFIDENTIAL = ("age", "income", "balance", "card_spending", "branch_visits", "loan")
 _K = 5  # the table was made with five kinds of customers
 
@@ -91,8 +93,8 @@ def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
     return lines
 
 
-def release_demo(key: Key, path: Path) -> int:
-    """Release the demo table with the demo's method and return the number of rows.
+def release_demo(key: Key, path: Path) -> Audit:
+    """Release the demo table with the demo's method, and attack the release.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ def release_demo(key: Key, path: Path) -> int:
     perturber = next(perturber for row, perturber in _perturbers(key) if row.id == DEMO_METHOD)
     released = perturber.fit_transform(table)
     write_csv(released, path)
-    return len(released)
+    return audit(table, released, method=perturber, utility=False)
 
 
 def _perturbers(key: Key) -> Iterator[tuple[Method, Any]]:
