@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import click
 
 from sfumato.core.keys import Key
 from sfumato.demo.tour import CONFIDENTIAL, DEMO_METHOD, Line, demo_table, release_demo, tour
+from sfumato.exceptions import SfumatoWarning
 
 __all__ = ["demo"]
 
@@ -40,7 +42,11 @@ def demo(output: Path) -> None:
     click.echo(_HEAD)
     tour(key, lambda line: click.echo(format_line(line)))
     click.echo(f"\nreleasing with [{DEMO_METHOD}], and attacking the release ...")
-    found = release_demo(key, output / "released.csv")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", SfumatoWarning)
+        found = release_demo(key, output / "released.csv")
+    for warning in told:
+        click.echo(f"note: {warning.message}")
     found.to_html(output / "private" / "audit.html")
     click.echo(f"grade {found.grade}: {found.verdict}")
     click.echo(f"\n{found.n_rows:,} rows released: {output / 'released.csv'}")
