@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,6 +86,7 @@ class _Orbit(Attack):
         note = f"{found} columns follow an orbit {where}"
         return guess_values(recovered[knowledge.targets], note=note, complete=not deadline.expired)
 
+    @abstractmethod
     def _ordered(
         self,
         knowledge: Knowledge,
@@ -95,12 +97,13 @@ class _Orbit(Attack):
         step: float,
         deadline: Deadline,
     ) -> FloatArray | None:
-        raise NotImplementedError
+        """Return the originals of a column whose rows stand in a given order, or None."""
 
+    @abstractmethod
     def _starts(
         self, knowledge: Knowledge, column: int, amplitude: float, step: float
     ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-        raise NotImplementedError
+        """Yield rows, values and ranges from which an orbit may start."""
 
 
 def _all_ranges(knowledge: Knowledge, column: int, amplitude: float, step: float) -> FloatArray:
