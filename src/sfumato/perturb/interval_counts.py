@@ -90,9 +90,16 @@ class IntervalCounts(Summary):
         out: Integers = self._sums[column]
         return out
 
-    def scatter(self, column: int) -> Floats:
-        """Return the sum of squared deviations from the interval's own mean, in squared interval widths."""
-        count = np.maximum(self.counts[column], 1)
-        mean = self._sums[column] / 2.0**_SUM_BITS / count
-        out: Floats = np.maximum(self._squares[column] / 2.0 ** (2 * _SQUARE_BITS) - count * mean * mean, 0.0)
+    def scatter(self, column: int, occupied: Integers) -> Floats:
+        """Return the sums of squared deviations from the own means of intervals, in squared interval widths.
+
+        Parameters
+        ----------
+        column : int
+        occupied : array of int
+            The intervals, each with a value in it.
+        """
+        count = self.counts[column][occupied]
+        mean = self._sums[column][occupied] / 2.0**_SUM_BITS / count
+        out: Floats = np.maximum(self._squares[column][occupied] / 2.0 ** (2 * _SQUARE_BITS) - count * mean * mean, 0.0)
         return out

@@ -51,13 +51,16 @@ class Clusters(Hidden):
     def distances(self) -> Floats:
         """Ward's distance of each cluster to its right neighbour."""
         counts = self.counts.astype(np.float64)
-        gap = np.diff(self.means)
+        means = self.means
+        gap = means[1:] - means[:-1]
         return counts[:-1] * counts[1:] / (counts[:-1] + counts[1:]) * (gap * gap)
 
     def joined(self, with_next: NDArray[np.bool_]) -> Clusters:
         """Return the clusters with every marked pair of neighbours merged; runs of marks chain."""
-        starts = np.flatnonzero(np.concatenate([[True], ~with_next]))
-        ends = np.concatenate([starts[1:] - 1, [len(self) - 1]])
+        apart = np.flatnonzero(~with_next)
+        starts, ends = np.zeros(len(apart) + 1, dtype=np.int64), np.empty(len(apart) + 1, dtype=np.int64)
+        starts[1:] = apart + 1
+        ends[:-1], ends[-1] = apart, len(self) - 1
         return Clusters(
             self.first[starts],
             self.last[ends],

@@ -133,9 +133,12 @@ class IntervalResampling(Perturber):
         width = (high - low) / counted.n_intervals
         means = clusters.means
         radii = np.minimum(means - clusters.first, clusters.last + 1 - means) if high > low else np.zeros(1)
-        cluster_of = np.searchsorted(clusters.last, np.arange(counted.n_intervals)).clip(0, len(clusters) - 1)
+        # intervals up to a cluster's last one are its own, and empty ones after the last belong to it too
+        ends = clusters.last + 1
+        ends[-1] = counted.n_intervals
+        cluster_of = np.repeat(np.arange(len(clusters), dtype=np.int64), np.diff(ends, prepend=0))
         home = cluster_of[singles.first]
-        centres, scatter = singles.means, counted.scatter(j)[singles.first]
+        centres, scatter = singles.means, counted.scatter(j, singles.first)
         apart = centres - means[home]
         within = float(np.sum(scatter + singles.counts * (apart * apart)))
         grand = float(np.sum(singles.counts * centres)) / facts.n_rows
@@ -149,7 +152,7 @@ class IntervalResampling(Perturber):
             name=facts.names[j],
             low=low,
             high=high,
-            cluster_of=cluster_of.astype(np.int64),
+            cluster_of=cluster_of,
             means=low * (1.0 - share) + high * share,
             radii=radii * width,
             expected_squares=(within + drawn) * width * width,
