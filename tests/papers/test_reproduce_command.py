@@ -7,7 +7,10 @@ import os
 import subprocess
 import sys
 
-import pytest
+from click.testing import CliRunner
+
+from sfumato.cli.reproduce import reproduce
+from sfumato.papers import Reproduction, Row, Table, judge
 
 
 def sfumato(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -46,15 +49,35 @@ def test_a_paper_and_all_together_are_a_mistake_of_usage():
     assert "not both" in done.stderr
 
 
-@pytest.mark.data
-def test_a_paper_prints_its_result_on_stdout_progress_on_stderr_and_writes_the_page(data_folder, tmp_path):
+def test_the_result_goes_to_stdout_progress_to_stderr_and_the_page_to_its_file(monkeypatch, tmp_path):
+    asked = {}
+
+    def run(names, *, quick, folder, progress, jobs):
+        asked.update(names=names, quick=quick, folder=folder, jobs=jobs)
+        progress(0.5, "half")
+        progress(1.0, "all")
+        return [small_result()]
+
+    monkeypatch.setattr("sfumato.papers.runner.reproduce", run)
     page = tmp_path / "r.html"
-    done = sfumato("reproduce", "anc", "--quick", "--json", "--report", str(page), SFUMATO_DATA=str(data_folder))
-    assert done.returncode == 0
-    result = json.loads(done.stdout)
-    assert result["schema"] == "sfumato-reproduction-1"
-    assert result["papers"][0]["paper"] == "anc"
-    assert result["papers"][0]["counts"]["missed"] == 0
+    arguments = ["anc", "--quick", "--json", "--data", str(tmp_path), "--report", str(page)]
+    done = CliRunner().invoke(reproduce, arguments)
+    assert done.exit_code == 0
+    assert asked == {"names": ["anc"], "quick": True, "folder": tmp_path, "jobs": 1}
+    assert json.loads(done.stdout)["schema"] == "sfumato-reproduction-1"
     assert "100%" in done.stderr
     assert "<script" not in page.read_text()
-    assert "<svg" in page.read_text()
+    assert "Table 1" in page.read_text()
+    assert "Table 1: rates" in CliRunner().invoke(reproduce, ["anc"]).stdout
+
+
+def test_all_asks_for_every_paper_in_order(monkeypatch):
+    asked = []
+    monkeypatch.setattr("sfumato.papers.runner.reproduce", lambda names, **_: asked.append(names) or [])
+    assert CliRunner().invoke(reproduce, ["--all"]).exit_code == 0
+    assert asked == [["gdtm", "chaotic", "ina", "one-d", "anc"]]
+
+
+def small_result() -> Reproduction:
+    table = Table("Table 1", "rates", "%", ("k=2",), (Row("A", (judge(1.0, 1.1),)),))
+    return Reproduction("anc", "title", "authors", quick=True, protocol=(), tables=(table,))

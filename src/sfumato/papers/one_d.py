@@ -120,11 +120,12 @@ def _information(start: _Start) -> dict[str, float]:
     }
 
 
-def _seconds(table: Floats) -> dict[str, float]:
-    """Return the median of nine processor times of each method on Musk, the methods in turn.
+def _seconds(item: tuple[Floats, int]) -> dict[str, float]:
+    """Return the median of some processor times of each method on Musk, the methods in turn.
 
     What every method shares (checking and fingerprinting the table) is measured by a translation and taken off.
     """
+    table, rounds = item
     methods = {
         **{f"random projection, {e}": RandomProjection(e, insecure_seed=1) for e in (120, 80, 40, 20, 10)},
         "shared": Translation(offsets=0.0, insecure_seed=1),
@@ -132,7 +133,7 @@ def _seconds(table: Floats) -> dict[str, float]:
         "1-d": IntervalResampling(6, insecure_seed=1),
     }
     times: dict[str, list[float]] = {label: [] for label in methods}
-    for _ in range(9):
+    for _ in range(rounds):
         for label, method in methods.items():
             begin = time.process_time()
             method.fit_transform(table)
@@ -169,7 +170,7 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
     ----------
     worker : Worker
     quick : bool
-        8 starts on Shuttle instead of 100.
+        8 starts on Shuttle instead of 100, times from 3 rounds instead of 15.
     folder : path, optional
         Where the data are.
     """
@@ -177,7 +178,7 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
     tables = {name: read_table(name, folder) for name in SETTINGS}
     musk = read_numbers("musk2.csv.gz", folder, datasets()["musk2.csv.gz"].columns[:-1])
     # Times first and by themselves: nothing else of ours runs then.
-    seconds = worker.stage(0.0, 0.1).map(_seconds, [musk], "1-d: times on Musk")[0]
+    seconds = worker.stage(0.0, 0.1).map(_seconds, [(musk, 3 if quick else 15)], "1-d: times on Musk")[0]
     found = worker.stage(0.1, 0.3).map(errors, list(tables.items()), "1-d: squared errors")
     jobs = [
         _Start(name, number, tables[name], name != "shuttle" or number < 4)
