@@ -197,15 +197,27 @@ def test_sparse_matrices_are_refused_with_a_hint() -> None:
         AdditiveNoise().fit(csr_matrix(ROWS))
 
 
-def test_warnings_point_at_the_callers_line() -> None:
-    rows = ROWS.copy()
-    rows[:, 0] = 1.0
-    with pytest.warns(ConstantColumnWarning) as caught:
-        AdditiveNoise().fit(rows)
-    assert caught[0].filename == __file__
-
-
 SMALL_CODES = np.random.default_rng(0).integers(0, 2, size=(500, 3))
+CONSTANT = np.column_stack([np.ones(len(ROWS)), ROWS[:, 1:]])
+
+
+@pytest.mark.parametrize(
+    ("run", "category"),
+    [
+        (lambda: AdditiveNoise().fit(CONSTANT), ConstantColumnWarning),
+        (lambda: AdditiveNoise().fit_transform(CONSTANT), ConstantColumnWarning),
+        (lambda: AdditiveNoise(0.01).fit(SMALL_CODES).transform(SMALL_CODES), UnchangedCellsWarning),
+        (lambda: AdditiveNoise(0.01).fit_transform(SMALL_CODES, threads=2), UnchangedCellsWarning),
+        (
+            lambda: IntervalResampling(n_clusters=2).fit(np.append(np.arange(9.0), 1000.0)[:, None]),
+            UnchangedCellsWarning,
+        ),
+    ],
+)
+def test_warnings_point_at_the_callers_line(run, category) -> None:
+    with pytest.warns(category) as caught:
+        run()
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("method_id", ["adp", "mdp", "chaotic", "ina"])

@@ -19,6 +19,7 @@ from sfumato.core.secret import Hidden
 __all__ = ["RowHasher"]
 
 _MASK = (1 << 64) - 1
+_31, _32 = np.uint64(31), np.uint64(32)
 
 
 class RowHasher(Hidden):
@@ -51,21 +52,26 @@ class RowHasher(Hidden):
     def rows(self, tile: NDArray[np.float64]) -> NDArray[np.uint64]:
         """Return one 64-bit hash for each row of a tile of shape (columns, rows)."""
         total = np.zeros(tile.shape[1], dtype=np.uint64)
+        values = np.empty(tile.shape[1])
+        bits, high = values.view(np.uint64), np.empty_like(total)
         for column, multiplier in zip(tile, self._multipliers, strict=True):
-            bits = (column + 0.0).view(np.uint64)  # -0.0 + 0.0 is 0.0: one value, one hash
+            np.add(column, 0.0, out=values)  # -0.0 + 0.0 is 0.0: one value, one hash
             # whole numbers have empty low bits: bring the high bits down before and after the spreading
-            bits ^= bits >> np.uint64(31)
+            bits ^= np.right_shift(bits, _31, out=high)
             bits *= self._spread
-            bits ^= bits >> np.uint64(32)
+            bits ^= np.right_shift(bits, _32, out=high)
             bits *= multiplier
-            bits ^= bits >> np.uint64(32)
-            bits *= self._spread
+            bits ^= np.right_shift(bits, _32, out=high)
             total += bits
+        total *= self._spread  # the last spreading of each column, once for their sum
         return total
 
     def sums(self, tile: NDArray[np.float64], rows: Rows) -> tuple[int, int]:
         """Return the two 64-bit lanes of a block; lanes of disjoint blocks add up modulo 2^64."""
-        hashes = self.rows(tile)
+        return self.lanes(self.rows(tile), rows)
+
+    def lanes(self, hashes: NDArray[np.uint64], rows: Rows) -> tuple[int, int]:
+        """Return the two 64-bit lanes of a block whose rows have these hashes."""
         labels = rows.labels()
         out = []
         for place, first, second in self._lanes:

@@ -8,7 +8,7 @@ kernel then maps blocks of rows, each by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -21,15 +21,13 @@ from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary, Survey
+from sfumato.core.tiles import BLOCK_ROWS, spans, tile_rows
 
-__all__ = ["Batch", "Facts", "Rounds", "fill", "run_kernel", "run_rounds", "survey", "tile_rows"]
+__all__ = ["BLOCK_ROWS", "Batch", "Facts", "Rounds", "fill", "run_kernel", "run_rounds", "survey", "tile_rows"]
 
 Floats = NDArray[np.float64]
 S = TypeVar("S", bound=Summary)
 Rounds = Generator[Any, Any, Any]  # yields a Summary, is sent the same one filled, returns the fitted state
-
-BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
-_TILE_BYTES = 1 << 20
 
 
 class Batch(Protocol):
@@ -81,11 +79,6 @@ class Facts(Hidden):
         return len(self.names)
 
 
-def tile_rows(n_columns: int) -> int:
-    """Return how many rows make a tile that stays in the second-level cache."""
-    return max(512, min(16384, _TILE_BYTES // (8 * max(n_columns, 1))))
-
-
 def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S, Coverage]:
     """Read a table once and return the filled summary with the rows it covers.
 
@@ -104,32 +97,43 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
         for batch in batches:
             if isinstance(batch.rows, RowRange):
                 coverage.add(batch.rows.start, batch.rows.stop)
-            spans = list(_spans(len(batch), BLOCK_ROWS))
-            if threads > 1 and len(spans) > 1:
-                shares = [(worker, batch, spans[i::threads]) for i, worker in enumerate(workers)]
-                list(pool.map(_add_spans, *zip(*shares, strict=True)))
+            pieces = list(spans(len(batch), template.block_rows))
+            if threads > 1 and len(pieces) > 1:
+                shares = [(worker, batch, pieces[i::threads]) for i, worker in enumerate(workers)]
+                list(pool.map(_add_pieces, *zip(*shares, strict=True)))
             else:
-                _add_spans(total, batch, spans)
+                _add_pieces(total, batch, pieces)
     for worker in workers:
         total.merge(worker)
     return total, coverage
 
 
-def _add_spans(summary: Summary, batch: Batch, spans: list[tuple[int, int]]) -> None:
-    for start, stop in spans:
+def _add_pieces(summary: Summary, batch: Batch, pieces: list[tuple[int, int]]) -> None:
+    for start, stop in pieces:
         summary.add(batch.tile(start, stop), batch.rows.part(start, stop))
 
 
-def _spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, n_rows, size):
-        yield start, min(start + size, n_rows)
-
-
 def survey(
-    batches: Iterable[Batch], names: tuple[str, ...], kinds: tuple[str, ...], hasher: RowHasher, *, threads: int = 1
+    batches: Iterable[Batch],
+    names: tuple[str, ...],
+    kinds: tuple[str, ...],
+    hasher: RowHasher,
+    *,
+    threads: int = 1,
+    hashes: NDArray[np.uint64] | None = None,
 ) -> Facts:
-    """Return the facts of a table: the first pass of every fit."""
-    seen, coverage = fill(Survey(hasher, len(names)), batches, threads=threads)
+    """Return the facts of a table: the first pass of every fit.
+
+    Parameters
+    ----------
+    batches : iterable of Batch
+    names, kinds : tuples of str
+    hasher : RowHasher
+    threads : int
+    hashes : array of shape (n,), uint64, optional
+        Is filled with the keyed hash of each row, which the pass computes anyway.
+    """
+    seen, coverage = fill(Survey(hasher, len(names), hashes), batches, threads=threads)
     coverage.require_whole(seen.n_rows)
     return Facts(names, kinds, seen.n_rows, seen.low, seen.high, seen.fingerprint())
 
@@ -181,10 +185,10 @@ def run_kernel(
         start, stop = span
         write(start, stop, kernel(batch.tile(start, stop), batch.rows.part(start, stop)))
 
-    spans = list(_spans(len(batch), rows_per_tile))
-    if threads > 1 and len(spans) > 1:
+    pieces = list(spans(len(batch), rows_per_tile))
+    if threads > 1 and len(pieces) > 1:
         with ThreadPoolExecutor(max_workers=threads) as pool:
-            list(pool.map(one, spans))
+            list(pool.map(one, pieces))
     else:
-        for span in spans:
-            one(span)
+        for piece in pieces:
+            one(piece)

@@ -55,15 +55,18 @@ class Streams:
     False
     """
 
-    __slots__ = ("_root", "_subkeys")
+    __slots__ = ("_children", "_root", "_subkeys")
 
     def __init__(self, root: bytes) -> None:
         self._root = root
         self._subkeys: dict[tuple[str, str], bytes] = {}
+        self._children: dict[str, Streams] = {}
 
     def child(self, purpose: str) -> Streams:
         """Return independent streams for a part of the method (the perturber inside `Enhanced`)."""
-        return Streams(derive(self._root, "child", purpose))
+        if purpose not in self._children:
+            self._children[purpose] = Streams(derive(self._root, "child", purpose))
+        return self._children[purpose]
 
     def words(self, purpose: str, column: str, rows: Rows) -> NDArray[np.uint64]:
         """Return one uniform 64-bit word for each row.

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.fingerprint import RowHasher
-from sfumato.core.rows import Rows
+from sfumato.core.rows import RowRange, Rows
+from sfumato.core.tiles import BLOCK_ROWS, tile_rows
 
 __all__ = ["Gathered", "Moments", "Sample", "Summary", "Survey"]
 
@@ -30,6 +31,11 @@ class Summary(ABC):
     Subclasses add blocks (`add`), give an empty twin for another worker (`fresh`), and join with what
     another worker has seen (`merge`).
     """
+
+    @property
+    def block_rows(self) -> int:
+        """How many rows `add` likes to see at once; the result does not depend on it."""
+        return BLOCK_ROWS
 
     @abstractmethod
     def fresh(self) -> Self:
@@ -51,17 +57,24 @@ class Survey(Summary):
     ----------
     hasher : RowHasher
     n_columns : int
+    hashes : array of shape (n,), uint64, optional
+        Shared by all workers: each row's hash is written to the place of its number.
     """
 
-    def __init__(self, hasher: RowHasher, n_columns: int) -> None:
+    def __init__(self, hasher: RowHasher, n_columns: int, hashes: NDArray[np.uint64] | None = None) -> None:
         self._hasher = hasher
+        self._hashes = hashes
         self.n_rows = 0
         self.low = np.full(n_columns, np.inf)
         self.high = np.full(n_columns, -np.inf)
         self._lanes = (0, 0)
 
     def fresh(self) -> Self:
-        return type(self)(self._hasher, len(self.low))
+        return type(self)(self._hasher, len(self.low), self._hashes)
+
+    @property
+    def block_rows(self) -> int:
+        return tile_rows(len(self.low))
 
     def add(self, tile: Floats, rows: Rows) -> None:
         if tile.shape[1] == 0:
@@ -69,7 +82,10 @@ class Survey(Summary):
         self.n_rows += tile.shape[1]
         np.minimum(self.low, tile.min(axis=1), out=self.low)
         np.maximum(self.high, tile.max(axis=1), out=self.high)
-        self._add_lanes(self._hasher.sums(tile, rows))
+        hashes = self._hasher.rows(tile)
+        if self._hashes is not None and isinstance(rows, RowRange):
+            self._hashes[rows.start : rows.stop] = hashes
+        self._add_lanes(self._hasher.lanes(hashes, rows))
 
     def merge(self, other: Self) -> None:
         self.n_rows += other.n_rows
@@ -122,6 +138,10 @@ class Moments(Summary):
     def fresh(self) -> Self:
         return type(self)(self._low, self._high, cross=self._cross)
 
+    @property
+    def block_rows(self) -> int:
+        return tile_rows(3 * len(self._low))  # the tile, its steps and their rests together stay in the cache
+
     def add(self, tile: Floats, rows: Rows) -> None:
         for start in range(0, tile.shape[1], 1 << 19):  # int64 holds 2^42 * 2^19
             self._add_part(tile[:, start : start + (1 << 19)])
@@ -132,14 +152,15 @@ class Moments(Summary):
         steps = np.rint(scaled)
         scaled -= steps
         scaled *= 2.0**22
-        rest = np.rint(scaled).astype(np.int64)
+        rest = np.rint(scaled, out=scaled)
         products = np.zeros(self._products.shape, dtype=np.int64)
         for start in range(0, tile.shape[1], _PRODUCT_ROWS):
             part = steps[:, start : start + _PRODUCT_ROWS]
             exact = part @ part.T if self._cross else (part * part).sum(axis=1)
             products += exact.astype(np.int64)
         self.n_rows += tile.shape[1]
-        for column, (s, r) in enumerate(zip(steps.astype(np.int64).sum(axis=1), rest.sum(axis=1), strict=True)):
+        # whole numbers of 21 bits: doubles hold sums of 2^19 of them exactly, in any order
+        for column, (s, r) in enumerate(zip(steps.sum(axis=1), rest.sum(axis=1), strict=True)):
             self._sums[column] += int(s)
             self._rest[column] += int(r)
         self._products += products.astype(object)

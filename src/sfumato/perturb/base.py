@@ -7,7 +7,6 @@ parameters, keys, tables of any library, streams, rounding of integer columns, a
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
@@ -27,15 +26,11 @@ from sfumato.core.plan import Facts, Rounds, run_kernel, run_rounds, survey, til
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
 from sfumato.core.stream import STREAM_VERSION, Streams, release_streams
-from sfumato.exceptions import (
-    DataError,
-    NoiseReuseWarning,
-    ParameterError,
-)
+from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb.catalogue import method
-from sfumato.perturb.checks import check_facts, check_size, row_hashes, warn_unchanged, whole_number
+from sfumato.perturb.checks import UnchangedCells, check_facts, check_size, row_hashes, warn_reused, whole_number
 from sfumato.perturb.entries import Method
-from sfumato.perturb.finish import empty_column, finish_column
+from sfumato.perturb.finish import TYPES, finish_column
 from sfumato.perturb.parameters import check_parameter
 from sfumato.perturb.state import FittedState, refuse_pickle
 from sfumato.table.frames import Frame, as_library, is_empty, read_frame
@@ -109,12 +104,37 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         -------
         self
         """
+        self._fit_frame(read_frame(X, self.columns), threads)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, threads: int = 1) -> Any:
+        """Fit on a table and perturb it: `fit`, then `transform`, reading the table a few times less.
+
+        Parameters
+        ----------
+        X : dataframe or array of shape (n, d)
+        y : ignored
+        threads : int
+            Workers; the result does not depend on it.
+
+        Returns
+        -------
+        table of the kind of X
+        """
         frame = read_frame(X, self.columns)
-        self._fit(lambda: [frame], frame, threads)
+        reused = self._fit_frame(frame, threads)
+        warn_reused(reused, 0)
+        state = self._state
+        return self._map(
+            frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), threads
+        )
+
+    def _fit_frame(self, frame: Frame, threads: int) -> int:
+        hashes = np.empty(len(frame), dtype=np.uint64)
+        self._fit(lambda: [frame], frame, threads, hashes)
         validate_data(self, X=frame.native, skip_check_array=True)
         # the rows of the fitted table are known: any other value under their numbers is noticed at once
-        self._state.ledger.reused(0, row_hashes(frame, self._state.hasher))
-        return self
+        return self._state.ledger.reused(0, hashes)
 
     def fit_batches(self, batches: Iterable[Any] | Callable[[], Iterable[Any]], *, threads: int = 1) -> Self:
         """Fit on a table that comes in batches, in order, with the result of one call of `fit` on the whole.
@@ -158,7 +178,13 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         validate_data(self, X=first.native, skip_check_array=True)
         return self
 
-    def _fit(self, read: Callable[[], Iterable[Frame]], shape: Frame, threads: int) -> None:
+    def _fit(
+        self,
+        read: Callable[[], Iterable[Frame]],
+        shape: Frame,
+        threads: int,
+        hashes: NDArray[np.uint64] | None = None,
+    ) -> None:
         self._check_parameters()
         threads = whole_number(threads, "threads", low=1)
         if len(shape.names) < self.min_columns:
@@ -169,7 +195,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             )
         key = self._choose_key()
         hasher = RowHasher(key.derive("fingerprint", STREAM_VERSION), shape.names)
-        facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads)
+        facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
         check_facts(facts, type(self).__name__)
         streams = self._streams_for(key, facts.fingerprint)
         fitted = run_rounds(self._rounds(facts, streams), read, facts.n_rows, threads=threads)
@@ -249,7 +275,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         if row_start is not None:
             row_start = whole_number(row_start, "row_start", low=0)
         frame = self._read_like_fit(X, state, row_start or 0)
-        streams = self._streams_of(frame, state, row_start)
+        streams = self._streams_of(frame, state, row_start, threads)
         return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), threads)
 
     def used_key(self) -> Key:
@@ -271,9 +297,10 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             )
         return frame
 
-    def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None) -> Streams:
+    def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None, threads: int) -> Streams:
         if row_start is None:
-            facts = survey([frame], frame.names, frame.kinds, state.hasher)
+            hashes = np.empty(len(frame), dtype=np.uint64)
+            facts = survey([frame], frame.names, frame.kinds, state.hasher, threads=threads, hashes=hashes)
             check_size(facts, type(self).__name__)
             if facts.fingerprint != state.facts.fingerprint:
                 # another table needs noise of its own, bound to both: fitted elsewhere it has another scale
@@ -290,24 +317,22 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
                 f"rows {start} to {start + len(frame) - 1} are not in the fitted table of {state.facts.n_rows} rows",
                 hint="row_start is for batches of the fitted table; leave it out to perturb another table",
             )
-        reused = state.ledger.reused(start, row_hashes(frame, state.hasher))
-        if reused:
-            warnings.warn(
-                f"{reused} row number(s) from {start} on were released before with other values: the same noise on "
-                "two values cancels in their difference. Use another release name, or the row numbers of the table.",
-                NoiseReuseWarning,
-                stacklevel=4,
-            )
+        if row_start is not None:
+            hashes = row_hashes(frame, state.hasher)
+        warn_reused(state.ledger.reused(start, hashes), start)
         return state.streams
 
     def _map(self, frame: Frame, state: FittedState, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
         names = self._names_out(frame.names)
         kinds = state.facts.kinds if names is None else ("float64",) * len(names)
-        released = [empty_column(kind, len(frame)) for kind in kinds]
+        released = frame.blank([TYPES[kind] for kind in kinds])
+        unchanged = UnchangedCells(frame, state.facts) if names is None else None
 
         def write(start: int, stop: int, tile: Floats) -> None:
             for values, kind, target in zip(tile, kinds, released, strict=True):
                 finish_column(values, kind, target[start:stop])
+            if unchanged is not None:
+                unchanged.look(start, stop, released)
 
         rows_per_tile = len(frame) if self.tier == "table" else tile_rows(len(frame.names))
 
@@ -316,8 +341,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
                 return kernel(tile, rows)
 
         run_kernel(quiet, frame, write, rows_per_tile=rows_per_tile, threads=threads)
-        if names is None:
-            warn_unchanged(frame, released, state.facts)
+        if unchanged is not None:
+            unchanged.warn()
         wanted = get_config()["transform_output"]
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
         rebuilt = frame.rebuild(released, names)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.plan import Facts
-from sfumato.exceptions import ConstantColumnWarning, DataError, ParameterError, UnchangedCellsWarning
+from sfumato.core.tiles import spans, tile_rows
+from sfumato.exceptions import (
+    ConstantColumnWarning,
+    DataError,
+    NoiseReuseWarning,
+    ParameterError,
+    UnchangedCellsWarning,
+)
+from sfumato.perturb.warn import warn_caller
 from sfumato.table.frames import Frame
 
-__all__ = ["check_facts", "check_size", "row_hashes", "warn_unchanged", "whole_number"]
+__all__ = ["UnchangedCells", "check_facts", "check_size", "row_hashes", "warn_reused", "whole_number"]
 
 
 def check_facts(facts: Facts, owner: str) -> None:
@@ -29,11 +37,10 @@ def check_facts(facts: Facts, owner: str) -> None:
     check_size(facts, owner)
     constant = [name for name, low, high in zip(facts.names, facts.low, facts.high, strict=True) if low == high]
     if constant:
-        warnings.warn(
+        warn_caller(
             f"{len(constant)} constant column(s): {', '.join(constant[:5])}{' ...' if len(constant) > 5 else ''}. "
             "Noise that counts in ranges or standard deviations leaves them as they are.",
             ConstantColumnWarning,
-            stacklevel=4,
         )
 
 
@@ -48,29 +55,60 @@ def check_size(facts: Facts, owner: str) -> None:
         )
 
 
-def warn_unchanged(frame: Frame, released: list[NDArray[Any]], facts: Facts) -> None:
-    """Warn about columns of which most cells come out as they went in: rounding undoes small noise."""
-    varies = facts.high > facts.low
-    same = [
-        name
-        for name, before, after, vary in zip(frame.names, frame.columns, released, varies, strict=True)
-        if vary and np.count_nonzero(before == after) > len(before) / 2
-    ]
-    if same:
-        warnings.warn(
-            f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
-            f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a column: "
-            "raise the noise, or choose another method.",
-            UnchangedCellsWarning,
-            stacklevel=5,
+class UnchangedCells:
+    """Finds columns of which most cells come out as they went in: rounding undoes small noise.
+
+    Parameters
+    ----------
+    frame : Frame
+        The table before.
+    facts : Facts
+        Constant columns are left out: they have a warning of their own.
+    """
+
+    def __init__(self, frame: Frame, facts: Facts) -> None:
+        self._frame = frame
+        self._changed = dict.fromkeys(np.flatnonzero(facts.high > facts.low).tolist(), 0)
+        self._enough = len(frame) - len(frame) // 2  # with so many changed cells a column is fine
+        self._lock = Lock()
+
+    def look(self, start: int, stop: int, released: list[NDArray[Any]]) -> None:
+        """Compare the rows start..stop-1, while they are in the cache; columns that are fine are skipped."""
+        for column, changed in list(self._changed.items()):
+            if changed < self._enough:
+                before, after = self._frame.columns[column][start:stop], released[column][start:stop]
+                different = int(np.count_nonzero(before != after))
+                with self._lock:
+                    self._changed[column] += different
+
+    def warn(self) -> None:
+        """Warn if there are such columns; call it when every row has been looked at."""
+        same = [self._frame.names[column] for column, changed in self._changed.items() if changed < self._enough]
+        if same:
+            warn_caller(
+                f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
+                f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a "
+                "column: raise the noise, or choose another method.",
+                UnchangedCellsWarning,
+            )
+
+
+def warn_reused(count: int, start: int) -> None:
+    """Warn that so many rows from `start` on were released before with other values."""
+    if count:
+        warn_caller(
+            f"{count} row number(s) from {start} on were released before with other values: the same noise on "
+            "two values cancels in their difference. Use another release name, or the row numbers of the table.",
+            NoiseReuseWarning,
         )
 
 
 def row_hashes(frame: Frame, hasher: RowHasher) -> NDArray[np.uint64]:
     """Return a keyed hash for each row of a frame."""
-    step = 1 << 16
-    parts = [hasher.rows(frame.tile(a, min(a + step, len(frame)))) for a in range(0, len(frame), step)]
-    return np.concatenate(parts)
+    out = np.empty(len(frame), dtype=np.uint64)
+    for start, stop in spans(len(frame), tile_rows(len(frame.names))):
+        out[start:stop] = hasher.rows(frame.tile(start, stop))
+    return out
 
 
 def whole_number(value: Any, name: str, *, low: int) -> int:

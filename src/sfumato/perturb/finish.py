@@ -9,22 +9,11 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError
 
-__all__ = ["empty_column", "finish_column"]
+__all__ = ["TYPES", "finish_column"]
 
-_TYPES = {"integer": np.int64, "float32": np.float32, "float64": np.float64}
+# integers come back as 64-bit ones: a perturbed value may leave the range of a smaller type
+TYPES: dict[str, Any] = {"integer": np.int64, "float32": np.float32, "float64": np.float64}
 _LARGEST = 2.0**62
-
-
-def empty_column(kind: str, n_rows: int) -> NDArray[Any]:
-    """Return an empty column for released values.
-
-    Parameters
-    ----------
-    kind : "integer", "float32" or "float64"
-        Integers come back as 64-bit ones: a perturbed value may leave the range of a smaller type.
-    n_rows : int
-    """
-    return np.empty(n_rows, dtype=_TYPES[kind])
 
 
 def finish_column(values: NDArray[np.float64], kind: str, target: NDArray[Any]) -> None:
@@ -38,7 +27,7 @@ def finish_column(values: NDArray[np.float64], kind: str, target: NDArray[Any]) 
 
     Examples
     --------
-    >>> out = empty_column("integer", 3)
+    >>> out = np.empty(3, dtype=TYPES["integer"])
     >>> finish_column(np.array([1.2, 2.5, -0.7]), "integer", out)
     >>> out.tolist()
     [1, 2, -1]
@@ -51,7 +40,7 @@ def finish_column(values: NDArray[np.float64], kind: str, target: NDArray[Any]) 
         return
     with np.errstate(over="ignore"):
         target[...] = values
-    if not np.isfinite(target).all():
+    if not np.isfinite(values if kind == "float64" else target).all():
         raise DataError(
             f"a perturbed value does not fit in a {kind} column", hint="use smaller parameters or another unit"
         )

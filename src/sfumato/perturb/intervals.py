@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,6 +19,7 @@ from sfumato.exceptions import UnchangedCellsWarning
 from sfumato.perturb.base import Perturber
 from sfumato.perturb.interval_counts import IntervalCounts, positions
 from sfumato.perturb.interval_merge import merge_intervals, occupied_intervals
+from sfumato.perturb.warn import warn_caller
 
 __all__ = ["IntervalResampling"]
 
@@ -117,12 +117,11 @@ class IntervalResampling(Perturber):
         unchanged = sum(column.unchanged for column in fitted.columns)
         if unchanged:
             cells = facts.n_rows * facts.n_columns
-            warnings.warn(
+            warn_caller(
                 f"{unchanged:,} of {cells:,} cells ({unchanged / cells:.1%}) lie in clusters of one value at the end "
                 "of their column, or in a constant column, and are released as they are. "
                 "min_radius=0.25 moves those at the ends.",
                 UnchangedCellsWarning,
-                stacklevel=2,
             )
         return fitted
 

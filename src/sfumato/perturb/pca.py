@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -20,6 +19,7 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError, UnchangedCellsWarning
 from sfumato.perturb.base import Perturber
+from sfumato.perturb.warn import warn_caller
 
 __all__ = ["PCAProjection"]
 
@@ -76,10 +76,9 @@ class PCAProjection(Perturber):
         values, vectors = eigen_symmetric(moments.covariance())
         count = component_count(self.n_components, values)
         if count == facts.n_columns:
-            warnings.warn(
+            warn_caller(
                 f"all {count} components are kept: the release is the original table. Lower n_components.",
                 UnchangedCellsWarning,
-                stacklevel=2,
             )
         return _Fitted(moments.mean(), np.ascontiguousarray(vectors[:, :count].T))
 

@@ -135,6 +135,7 @@ def kind_of_series(series: Any, name: str, what: str) -> str:
 
 
 _LARGEST_WHOLE = 2**53
+_CHECKED_ROWS = 8192
 _MISSING_HINT = "fill or drop them first; a perturbed missing value would be an invented one"
 
 
@@ -169,10 +170,18 @@ def type_of(native: Any) -> np.dtype[Any]:
     return np.asarray(native).dtype
 
 
-def require_finite(column: Floats, name: str, what: str, row_start: int) -> None:
+def require_finite(columns: Sequence[Floats], names: Sequence[str], what: str, row_start: int) -> None:
     """Raise for NaN and infinity, with the place of the first."""
-    bad = ~np.isfinite(column)
-    if bad.any():
+    n_rows = len(columns[0]) if columns else 0
+    for start in range(0, n_rows, _CHECKED_ROWS):
+        # piece by piece: the columns of an array share their cache lines
+        part = [column[start : start + _CHECKED_ROWS] for column in columns]
+        with np.errstate(over="ignore", invalid="ignore"):
+            # a sum of finite numbers is finite unless it is huge, and much cheaper than asking each
+            if all(np.isfinite(values.sum()) or np.isfinite(values).all() for values in part):
+                continue
+        name, column = next(pair for pair in zip(names, columns, strict=True) if not np.isfinite(pair[1]).all())
+        bad = ~np.isfinite(column)
         row = int(np.argmax(bad)) + row_start
         count = int(np.count_nonzero(bad))
         kind = "NaN" if np.isnan(column[bad][0]) else "infinity"

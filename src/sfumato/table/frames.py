@@ -75,6 +75,18 @@ class Frame(Hidden):
             target[...] = column[start:stop]
         return out
 
+    def blank(self, types: Sequence[Any]) -> list[NDArray[Any]]:
+        """Return empty columns for a release; those of an array are columns of one array, which `rebuild` returns.
+
+        Parameters
+        ----------
+        types : sequence of numpy types
+            One for each released column.
+        """
+        if is_dataframe(self.native) or len(set(types)) > 1:
+            return [np.empty(len(self), dtype=one) for one in types]
+        return list(np.empty((len(self), len(types)), dtype=types[0]).T)
+
     def at(self, row_start: int) -> Frame:
         """Return the same rows, numbered from row_start."""
         numbered = RowRange(row_start, row_start + len(self))
@@ -98,6 +110,9 @@ class Frame(Hidden):
                 out[:, self.all_names.index(name)] = column
             return out
         kept = [i for i, name in enumerate(self.all_names) if name not in self.names]
+        whole = released[0].base
+        if not kept and whole is not None and whole.shape == (len(self), len(released)):
+            return whole  # the columns of `blank`
         columns = [np.asarray(self.native)[:, i] for i in kept] + released
         out = np.empty((len(self), len(columns)), dtype=np.result_type(*(c.dtype for c in columns)))
         for i, column in enumerate(columns):
@@ -201,9 +216,8 @@ def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, 
         data = [as_doubles(array[:, i], all_names[i], what) for i in chosen]
         n_rows = len(array)
         table = array
-    for name, column in zip((all_names[i] for i in chosen), data, strict=True):
-        require_finite(column, name, what, row_start)
     names = tuple(all_names[i] for i in chosen)
+    require_finite(data, names, what, row_start)
     return Frame(names, kinds, data, RowRange(row_start, row_start + n_rows), all_names, table)
 
 

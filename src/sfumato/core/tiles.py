@@ -1,0 +1,34 @@
+"""How many rows are worked on at once: a tile stays in the second-level cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+__all__ = ["BLOCK_ROWS", "spans", "tile_rows"]
+
+BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
+_TILE_BYTES = 1 << 20
+_FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
+
+
+def tile_rows(n_columns: int) -> int:
+    """Return how many rows make a tile that stays in the second-level cache.
+
+    Examples
+    --------
+    >>> tile_rows(1), tile_rows(20), tile_rows(1000)
+    (16384, 6553, 2048)
+    """
+    return max(_FEWEST, min(_MOST, _TILE_BYTES // (8 * max(n_columns, 1))))
+
+
+def spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield (start, stop) of consecutive pieces of at most `size` rows.
+
+    Examples
+    --------
+    >>> list(spans(5, 2))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    for start in range(0, n_rows, size):
+        yield start, min(start + size, n_rows)
