@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -290,3 +291,14 @@ def test_a_projection_with_a_public_matrix_is_inverted_better_than_one_without(m
     released, matrix = make.projected(table, 3)
     assert run_attack("projection", table, released, parameters={"matrix": matrix}).rate > 0.9
     assert run_attack("projection", table, released).status == "not applicable"
+
+
+def test_ransac_with_many_known_rows_needs_memory_for_a_sample_only(make):
+    table = make.people(60_000, 4)
+    released = make.rotated_with_noisy_rows(table)
+    tracemalloc.start()
+    result = run_attack("ransac", table, released, known=40_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.rate > 0.85
+    assert peak < 200e6  # every known row in every trial would take 500 MB

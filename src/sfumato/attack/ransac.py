@@ -18,6 +18,8 @@ __all__ = ["RansacAffine", "consensus"]
 
 ROUNDS = 3000
 BATCH = 200
+#: known rows that are asked whether they agree; more of them change nothing but the memory, which is BATCH x rows x d
+MOST_ROWS = 2000
 
 
 def consensus(
@@ -93,9 +95,11 @@ class RansacAffine(Attack):
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return all target rows mapped back by the map of the agreeing rows."""
         assert knowledge.pairs is not None
-        released = knowledge.released[knowledge.pairs.rows]
         generator = np.random.default_rng(knowledge.seed)
-        agree = consensus(released, knowledge.pairs.values, generator, deadline)
-        matrix = fit_affine(released[agree], knowledge.pairs.values[agree])
+        held = len(knowledge.pairs.rows)
+        asked = generator.choice(held, MOST_ROWS, replace=False) if held > MOST_ROWS else np.arange(held)
+        released, values = knowledge.released[knowledge.pairs.rows[asked]], knowledge.pairs.values[asked]
+        agree = consensus(released, values, generator, deadline)
+        matrix = fit_affine(released[agree], values[agree])
         note = f"{int(agree.sum())} of {agree.size} known rows agree"
         return guess_values(apply_affine(matrix, knowledge.released[knowledge.targets]), note=note)

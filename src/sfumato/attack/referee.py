@@ -102,7 +102,7 @@ class Referee:
         if positions.shape != (n_rows,) or not np.array_equal(np.sort(positions), np.arange(n_rows)):
             raise ParameterError(f"order must hold every row number from 0 to {n_rows - 1} once")
         # held in the order of the release: row i of both tables is the same person
-        self._truth = np.array(table[positions])
+        self._truth = table[positions]
         self._columns = tuple(columns) if columns is not None else tuple(f"c{j}" for j in range(n_columns))
         if len(self._columns) != n_columns:
             raise ParameterError(f"{len(self._columns)} column names for {n_columns} columns")

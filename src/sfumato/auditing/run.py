@@ -162,10 +162,13 @@ def audit(
             chameleon=chameleon,
             seed=seed,
             same_columns=pair.same_columns,
-            progress=lambda what, share: tell(what, 0.7 + 0.3 * share),
+            progress=lambda what, share: tell(what, 0.7 + 0.25 * share),
         )
-    tell("done", 1.0)
+    tell("figures", 0.95)
     privacy = measure_privacy(pair.names, pair.original, pair.released, results, same_columns=pair.same_columns)
+    answers = _questions(pair.original, pair.released, pair.same_columns, seed)
+    inverted = _inverted(pair, inversion, results, seed)
+    tell("done", 1.0)
     return Audit(
         grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
         verdict=judgement.verdict + _laid_open(judgement.grade, privacy) + _asked(attacks),
@@ -190,8 +193,8 @@ def audit(
         curve=curve,
         utility=useful,
         privacy=privacy,
-        questions=_questions(pair.original, pair.released, pair.same_columns, seed),
-        inverted=_inverted(pair, inversion, results, seed),
+        questions=answers,
+        inverted=inverted,
         worst_records=worst_records(pair, results),
         notes=pair.notes,
     )

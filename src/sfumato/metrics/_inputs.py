@@ -50,7 +50,7 @@ def as_table(values: Any, name: str) -> NDArray[np.float64]:
             f"{name}: expected numbers, got cells of type {array.dtype}", hint="leave out text and date columns"
         )
     try:
-        table = array.astype(np.float64)
+        table = array.astype(np.float64, copy=False)  # metrics only read: large tables are not doubled
     except (TypeError, ValueError):
         # `from None`: the original message would quote a cell
         raise DataError(

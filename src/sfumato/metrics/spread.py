@@ -32,9 +32,11 @@ def column_spread(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     lowest = table.min(axis=0)
     width = table.max(axis=0) - lowest
-    # Scaled to [0, 1] first: the mean of equal floats may differ from them, and tiny units would underflow.
-    unit = (table - lowest) / np.where(width > 0, width, 1.0)
-    return np.where(width > 0, width * unit.std(axis=0), 0.0)
+    spread = np.zeros(table.shape[1])
+    for j in np.flatnonzero(width > 0):  # column by column: a large table is not doubled
+        # Scaled to [0, 1] first: the mean of equal floats may differ from them, and tiny units would underflow.
+        spread[j] = width[j] * ((table[:, j] - lowest[j]) / width[j]).std()
+    return spread
 
 
 def ratio_to_spread(
