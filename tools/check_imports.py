@@ -21,10 +21,23 @@ LAYERS: dict[str, set[str]] = {
     "cluster": {"core"},
     "perturb": {"core", "table", "cluster"},
     "attack": {"core", "cluster", "metrics"},
-    "auditing": {"core", "table", "cluster", "metrics", "attack"},
+    "report": {"table"},
+    "auditing": {"core", "table", "cluster", "metrics", "attack", "report"},
+    "tuning": {"core", "table", "metrics", "perturb", "attack", "auditing", "report"},
     "papers": {"core", "table", "cluster", "metrics", "perturb", "attack", "auditing"},
-    "cli": {"core", "table", "cluster", "metrics", "perturb", "attack", "auditing", "papers", "demo", "report"},
-    "report": {"core", "table", "metrics", "auditing"},
+    "cli": {
+        "core",
+        "table",
+        "cluster",
+        "metrics",
+        "perturb",
+        "attack",
+        "auditing",
+        "papers",
+        "demo",
+        "report",
+        "tuning",
+    },
     "demo": {"core", "table", "cluster", "metrics", "perturb", "auditing"},
 }
 # third-party library -> packages that may import it; what is not listed may be used everywhere
@@ -34,13 +47,13 @@ HOMES: dict[str, set[str]] = {
     "polars": {"table"},
     "pandas": {"table"},
     "pyarrow": {"table"},
-    "pydantic": {"table", "auditing"},
+    "pydantic": {"table", "auditing", "tuning"},
     "jinja2": {"report"},
     "click": {"cli"},
     "rich": {"cli"},
     "pymetis": {"cluster"},
     "sklearn": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "demo"},
-    "scipy": {"perturb", "cluster", "metrics", "attack", "auditing", "papers"},
+    "scipy": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "tuning"},
 }
 
 

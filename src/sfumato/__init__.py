@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sfumato.exceptions import SfumatoError as SfumatoError
     from sfumato.exceptions import SfumatoWarning as SfumatoWarning
     from sfumato.perturb.catalogue import methods as methods
+    from sfumato.tuning.compare import compare as compare
+    from sfumato.tuning.comparison import Comparison as Comparison
 
 __version__ = "0.1.0"
 
@@ -40,6 +42,7 @@ __version__ = "0.1.0"
 # `import sfumato` stays light
 _HOMES = {
     "Audit": "sfumato.auditing.model",
+    "Comparison": "sfumato.tuning.comparison",
     "Key": "sfumato.core.keys",
     "NoiseReuseWarning": "sfumato.exceptions",
     "SfumatoError": "sfumato.exceptions",
@@ -47,6 +50,7 @@ _HOMES = {
     "attack": "",
     "audit": "sfumato.auditing.run",
     "cluster": "",
+    "compare": "sfumato.tuning.compare",
     "exceptions": "",
     "methods": "sfumato.perturb.catalogue",
     "metrics": "",

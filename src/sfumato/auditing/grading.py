@@ -13,9 +13,18 @@ from sfumato.attack.result import Result, best_of
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.verbatim import Verbatim
 
-__all__ = ["GRADES", "Judgement", "judge"]
+__all__ = ["GRADES", "MEANINGS", "Judgement", "judge"]
 
-GRADES = ("A", "B", "C", "D", "F")
+MEANINGS = {
+    "A": "None of the attacks gets noticeably more than guessing. That is a finding, not a proof.",
+    "B": "Someone who knows many records gets a little, or someone who knows a person's full record can sometimes find "
+    "their row.",
+    "C": "Someone who knows few records gets a little, someone who knows many gets part of the rest, or people with a "
+    "known record are mostly found.",
+    "D": "Someone who knows few records gets a fifth of the rest, or someone who knows many gets more than half.",
+    "F": "Anyone, or someone who knows few records, gets more than half of the others' records.",
+}
+GRADES = tuple(MEANINGS)
 _CHEAP = {"nothing", "sample", "few records"}
 
 

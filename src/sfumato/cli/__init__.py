@@ -20,6 +20,7 @@ __all__ = ["main", "sfumato"]
 # command -> (module, short help); the help stands here so that listing commands loads none of them
 COMMANDS = {
     "audit": ("sfumato.cli.audit", "Attack a released file, and say what an attacker gets."),
+    "compare": ("sfumato.cli.compare", "Every method side by side on your table."),
     "demo": ("sfumato.cli.demo", "A tour on a table that ships with sfumato."),
     "methods": ("sfumato.cli.methods", "The methods: what they do, what they take, who breaks them."),
     "reproduce": ("sfumato.cli.reproduce", "The papers' tables, paper against ours."),

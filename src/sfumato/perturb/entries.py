@@ -85,6 +85,8 @@ class Method:
         The paper's own settings.
     wraps : bool
         Whether it wraps another method.
+    inner : str
+        The method it wraps when nobody says which, for comparisons; of wrappers only.
     """
 
     id: str
@@ -101,6 +103,7 @@ class Method:
     paper_parameters: Mapping[str, Any] = field(default_factory=dict)
     row_preserving: bool = True
     wraps: bool = False
+    inner: str = "adp"
 
     def load(self) -> type[Any]:
         """Import and return the class."""

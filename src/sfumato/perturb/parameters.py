@@ -14,7 +14,52 @@ from sfumato.core.secret import Secret
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.drawing import is_number
 
-__all__ = ["Parameter", "check_parameter", "nearest_name"]
+__all__ = ["Options", "Parameter", "Span", "check_parameter", "nearest_name"]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where a number is worth trying, narrower than what is allowed: the ends of a slider, the space of a search.
+
+    Attributes
+    ----------
+    low, high : float
+    log : bool
+        Whether steps multiply (0.1, 0.2, 0.4) instead of adding up.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, share: float) -> float:
+        """Return the value at a share of the way from low to high.
+
+        Examples
+        --------
+        >>> Span(0.1, 10.0, log=True).at(0.5), Span(0, 10).at(0.25)
+        (1.0, 2.5)
+        """
+        if self.log:
+            return float(self.low * (self.high / self.low) ** share)
+        return self.low + (self.high - self.low) * share
+
+
+@dataclass(frozen=True)
+class Options:
+    """Choices worth trying; those known to be broken are left out."""
+
+    values: tuple[Any, ...]
+
+    def at(self, share: float) -> Any:
+        """Return the option at a share from 0 to 1.
+
+        Examples
+        --------
+        >>> Options(("a", "b")).at(0.7)
+        'b'
+        """
+        return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
 
 
 @dataclass(frozen=True)
@@ -37,6 +82,8 @@ class Parameter:
         Whether None is allowed (drawn by the key, or worked out from the table).
     secret : bool
         Whether its value undoes the release; such values are never shown.
+    search : Span or Options, optional
+        Values worth trying, for `tune` and for sliders; None leaves the parameter at its default.
     """
 
     name: str
@@ -50,6 +97,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     optional: bool = False
     secret: bool = False
+    search: Span | Options | None = None
 
     @property
     def allowed(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.perturb.entries import Break, Method, Paper
-from sfumato.perturb.parameters import Parameter
+from sfumato.perturb.parameters import Options, Parameter, Span
 
 __all__ = ["METHODS"]
 
@@ -151,6 +151,7 @@ METHODS: tuple[Method, ...] = (
                 "unit in which the columns are rotated: their range or standard deviation; None rotates raw values",
                 choices=("range", "std"),
                 optional=True,
+                search=Options((None, "range", "std")),
             ),
         ),
         known_breaks=(*_broken_by(*_LINEAR, "trilateration", "distances"), *_broken_by("lattice", dense=True)),
@@ -181,8 +182,16 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("scale", "numbers", 0.1, "standard deviation of the noise", low=0.0, open_low=True),
-            Parameter("distribution", "choice", "normal", "law of the noise", choices=_NOISES),
+            Parameter(
+                "scale",
+                "numbers",
+                0.1,
+                "standard deviation of the noise",
+                low=0.0,
+                open_low=True,
+                search=Span(0.01, 2.0, log=True),
+            ),
+            Parameter("distribution", "choice", "normal", "law of the noise", choices=_NOISES, search=Options(_NOISES)),
             Parameter("relative", "flag", True, "whether scale counts in standard deviations of the column"),
         ),
         known_breaks=_broken_by(*_LINKS, "likelihood"),
@@ -199,8 +208,18 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("scale", "numbers", 0.1, "standard deviation of the factor", low=0.0, open_low=True),
-            Parameter("distribution", "choice", "normal", "law of the factor", choices=_NOISES),
+            Parameter(
+                "scale",
+                "numbers",
+                0.1,
+                "standard deviation of the factor",
+                low=0.0,
+                open_low=True,
+                search=Span(0.01, 1.0, log=True),
+            ),
+            Parameter(
+                "distribution", "choice", "normal", "law of the factor", choices=_NOISES, search=Options(_NOISES)
+            ),
         ),
         known_breaks=_broken_by(*_LINKS),
     ),
@@ -215,7 +234,15 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("scale", "number", 1.0, "size of the noise in units of the data's own", low=0.0, open_low=True),
+            Parameter(
+                "scale",
+                "number",
+                1.0,
+                "size of the noise in units of the data's own",
+                low=0.0,
+                open_low=True,
+                search=Span(0.02, 2.0, log=True),
+            ),
         ),
         known_breaks=_broken_by("likelihood"),
         paper_parameters={"scale": 1.0},
@@ -231,7 +258,15 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("amplitude", "number", 0.1, "share of the column's range", low=0.0, open_low=True),
+            Parameter(
+                "amplitude",
+                "number",
+                0.1,
+                "share of the column's range",
+                low=0.0,
+                open_low=True,
+                search=Span(0.01, 1.0, log=True),
+            ),
             Parameter(
                 "source",
                 "choice",
@@ -257,15 +292,38 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("beta", "number", 5, "how fine the reference points are", low=0.0, open_low=True),
-            Parameter("sample_size", "integer", 200, "rows from which the references are made", low=2),
-            Parameter("alpha", "choice", "range", "unit of each column", choices=("range", "std")),
+            Parameter(
+                "beta",
+                "number",
+                5,
+                "how fine the reference points are",
+                low=0.0,
+                open_low=True,
+                search=Span(1.0, 40.0, log=True),
+            ),
+            Parameter(
+                "sample_size",
+                "integer",
+                200,
+                "rows from which the references are made",
+                low=2,
+                search=Span(50, 1000, log=True),
+            ),
+            Parameter(
+                "alpha",
+                "choice",
+                "range",
+                "unit of each column",
+                choices=("range", "std"),
+                search=Options(("range", "std")),
+            ),
             Parameter(
                 "noise",
                 "choice",
                 "box",
                 "box is the paper's; ball never changes a row's nearest reference",
                 choices=("box", "ball"),
+                search=Options(("box", "ball")),
             ),
         ),
         known_breaks=_broken_by(*_LINKS, "likelihood"),
@@ -282,7 +340,7 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("n_clusters", "integer", 24, "clusters for each column", low=1),
+            Parameter("n_clusters", "integer", 24, "clusters for each column", low=1, search=Span(2, 60, log=True)),
             Parameter(
                 "n_intervals",
                 "integer",
@@ -305,6 +363,7 @@ METHODS: tuple[Method, ...] = (
                 0.0,
                 "smallest radius of a draw, in standard deviations of the column; 0.25 is the hardened setting",
                 low=0.0,
+                search=Span(0.0, 1.0),
             ),
         ),
         known_breaks=(
@@ -324,8 +383,15 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("group_size", "integer", 3, "smallest group; the largest is twice that less one", low=2),
-            Parameter("n_parents", "integer", 2, "fuzzy clusters that groups do not cross", low=1),
+            Parameter(
+                "group_size",
+                "integer",
+                3,
+                "smallest group; the largest is twice that less one",
+                low=2,
+                search=Span(3, 30, log=True),
+            ),
+            Parameter("n_parents", "integer", 2, "fuzzy clusters that groups do not cross", low=1, search=Span(1, 8)),
             Parameter(
                 "rule",
                 "choice",
@@ -333,7 +399,13 @@ METHODS: tuple[Method, ...] = (
                 "group: one value for a group; paper: rows equal to the centroid move elsewhere",
                 choices=("group", "paper"),
             ),
-            Parameter("preserve_moments", "flag", False, "restore mean and variance of each parent and column"),
+            Parameter(
+                "preserve_moments",
+                "flag",
+                False,
+                "restore mean and variance of each parent and column",
+                search=Options((False, True)),
+            ),
         ),
         known_breaks=_broken_by(
             "as-released", "moments", "quantiles", "affine-columns", "ransac", "ridge", "differencing", dense=True
@@ -351,7 +423,7 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter("group_size", "integer", 3, "smallest group", low=2),
+            Parameter("group_size", "integer", 3, "smallest group", low=2, search=Span(3, 50, log=True)),
             Parameter(
                 "algorithm",
                 "choice",
@@ -380,6 +452,7 @@ METHODS: tuple[Method, ...] = (
                 "number or integer",
                 0.99,
                 "share of the variance to keep, or number of components",
+                search=Span(0.5, 0.999),
             ),
         ),
         known_breaks=_broken_by("as-released", *_BY_COLUMN, *_LINEAR, "trilateration", dense=True),
@@ -419,10 +492,18 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         wraps=True,
+        inner="rdp",
         parameters=(
             Parameter("perturber", "perturber", None, "the method to enhance"),
             Parameter(
-                "fraction", "number", 0.05, "share of the rows, the papers' rho", low=0.0, high=1.0, open_low=True
+                "fraction",
+                "number",
+                0.05,
+                "share of the rows, the papers' rho",
+                low=0.0,
+                high=1.0,
+                open_low=True,
+                search=Span(0.01, 0.5, log=True),
             ),
             Parameter(
                 "distributions",

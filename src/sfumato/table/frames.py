@@ -29,7 +29,7 @@ from sfumato.table.cells import (
     type_of,
 )
 
-__all__ = ["Frame", "all_columns", "as_library", "is_dataframe", "numeric_columns", "read_frame"]
+__all__ = ["Frame", "all_columns", "as_library", "complete_rows", "is_dataframe", "numeric_columns", "read_frame"]
 
 Floats = NDArray[np.float64]
 
@@ -244,3 +244,31 @@ def numeric_columns(table: Any) -> tuple[str, ...]:
     frame = nw.from_native(table, eager_only=True)
     numeric = {name for name, dtype in frame.schema.items() if dtype.is_numeric() or dtype == nw.Boolean}
     return tuple(str(name) for name in frame.columns if name in numeric)
+
+
+def complete_rows(table: Any, names: Sequence[str]) -> tuple[Any, int]:
+    """Return a table without the rows that miss a value in some columns, and how many those were.
+
+    Parameters
+    ----------
+    table : dataframe or array
+    names : sequence of str
+        Numeric columns.
+
+    Examples
+    --------
+    >>> complete_rows(np.array([[1.0, np.nan], [2.0, 3.0]]), ["x0", "x1"])
+    (array([[2., 3.]]), 1)
+    """
+    if not is_dataframe(table):
+        array = as_array(table, "the table")
+        chosen = [int(name[1:]) for name in names]
+        whole = ~np.isnan(np.asarray(array[:, chosen], dtype=np.float64)).any(axis=1)
+        return array[whole], int((~whole).sum())
+    frame = nw.from_native(table, eager_only=True)
+    broken = [
+        nw.col(name).is_null() | nw.col(name).is_nan() if frame.schema[name].is_float() else nw.col(name).is_null()
+        for name in names
+    ]
+    kept = frame.filter(~nw.any_horizontal(*broken, ignore_nulls=False))
+    return nw.to_native(kept), len(frame) - len(kept)

@@ -1,0 +1,1 @@
+"""Which method, with which parameters: every method side by side, and a search for the best one on a table."""

@@ -1,0 +1,165 @@
+"""A comparison as data: one frozen object, from which text, JSON and the page are made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sfumato.auditing.grading import GRADES
+from sfumato.tuning.trial import Trial
+
+__all__ = ["Compared", "Comparison", "LeftOut", "compared", "pareto_front"]
+
+Grade = Literal["A", "B", "C", "D", "F"]
+
+
+class Frozen(BaseModel):
+    """Base of the results of this package."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
+
+
+class Compared(Frozen):
+    """One setting on the table. Shares are between 0 and 1."""
+
+    label: str = Field(description="short name in tables and charts")
+    method: str = Field(description="id in the catalogue of methods")
+    name: str = Field(description="name of the class in sfumato.perturb")
+    source: Literal["default", "paper", "search"]
+    settings: str = Field(description="the parameters in words; secret ones are never shown")
+    grade: Grade
+    verdict: str
+    trustworthy: bool = Field(description="whether every canary of the audit behaved")
+    excess_mean: float = Field(description="rows in another cluster beyond a re-run, mean over k; less is better")
+    excess_worst: float = Field(description="the same for the worst k")
+    shared_worst: float | None = Field(description="rows in another cluster with shared starts, worst k")
+    rescaled_worst: float | None = Field(description="excess_mean after the miner's own rescaling, worse of two")
+    residual: float | None = Field(description="residual security of the median column; more is better")
+    weakest_residual: float | None = Field(description="residual security of the weakest column; more is better")
+    linkage: float | None = Field(description="best linkage: people whose row is found; less is better")
+    best: bool = Field(description="whether no other setting is better in grade, residual security and clusters")
+
+
+class LeftOut(Frozen):
+    """A setting that was not compared, and why."""
+
+    label: str
+    reason: str
+
+
+class Comparison(Frozen):
+    """Every method side by side on one table; see `sfumato.compare`."""
+
+    schema_: Literal["sfumato-comparison-1"] = Field(default="sfumato-comparison-1", alias="schema")
+    n_rows: int
+    rows_measured: int
+    columns: tuple[str, ...]
+    clusters: tuple[int, ...] = Field(description="numbers of k-means clusters")
+    seed: int
+    tried: tuple[Compared, ...]
+    left_out: tuple[LeftOut, ...]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> str:
+        """Return the comparison as JSON, with a versioned `schema` field."""
+        return self.model_dump_json(indent=2, by_alias=True) + "\n"
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of `to_json`."""
+        return cls.model_json_schema(by_alias=True, mode="serialization")
+
+    def to_text(self) -> str:
+        """Return the comparison as a plain table."""
+        from sfumato.tuning.comparison_text import comparison_text
+
+        return comparison_text(self)
+
+    def to_svg(self) -> str:
+        """Return the trade-off chart."""
+        from sfumato.tuning.comparison_page import chart_of
+
+        return chart_of(self.tried)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, command: str | None = None) -> str:
+        """Return the comparison as one self-contained page without scripts; write it to a path if one is given.
+
+        Parameters
+        ----------
+        path : path, optional
+        command : str, optional
+            What to type to repeat it; by default the call in Python.
+        """
+        from sfumato.report.page import render_page, write_page
+        from sfumato.tuning.comparison_page import comparison_page
+
+        page = comparison_page(self, command=command)
+        return render_page(page) if path is None else write_page(page, path)
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.page import render_fragment
+        from sfumato.tuning.comparison_page import comparison_page
+
+        return render_fragment(comparison_page(self))
+
+    def __repr__(self) -> str:
+        return f"Comparison({len(self.tried)} settings on {self.rows_measured} rows)"
+
+    __str__ = __repr__
+
+
+def compared(trial: Trial, name: str, *, best: bool) -> Compared:
+    """Return a trial as a line of the comparison.
+
+    Parameters
+    ----------
+    trial : Trial
+    name : str
+        Name of the class.
+    best : bool
+    """
+    privacy, useful = trial.audit.privacy, trial.useful
+    return Compared(
+        label=trial.setting.label,
+        method=trial.setting.method,
+        name=name,
+        source=trial.setting.source,
+        settings=trial.setting.words,
+        grade=trial.audit.grade,
+        verdict=trial.audit.verdict,
+        trustworthy=trial.audit.trustworthy,
+        excess_mean=useful.excess_mean,
+        excess_worst=useful.excess_worst,
+        shared_worst=useful.shared_worst,
+        rescaled_worst=useful.rescaled_worst,
+        residual=privacy.median_residual,
+        weakest_residual=privacy.min_residual,
+        linkage=trial.linkage,
+        best=best,
+    )
+
+
+def pareto_front(trials: Sequence[Trial]) -> list[bool]:
+    """Tell for each trial whether no other is at least as good in everything and better in something.
+
+    Everything is: grade, residual security of the median column, excess misclassification.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    """
+    figures = [
+        (
+            GRADES.index(trial.audit.grade),
+            -round(trial.audit.privacy.median_residual or 0.0, 4),
+            round(trial.useful.excess_mean, 4),
+        )
+        for trial in trials
+    ]
+    return [
+        not any(other != own and all(a <= b for a, b in zip(other, own, strict=True)) for other in figures)
+        for own in figures
+    ]

@@ -1,0 +1,111 @@
+"""Settings: a method with parameters, as the catalogue proposes it, as its paper ran it, or as a search found it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sfumato.core.keys import Key
+from sfumato.perturb.catalogue import method, methods
+from sfumato.perturb.entries import Method
+
+__all__ = ["Setting", "catalogue_settings", "make_perturber"]
+
+Source = Literal["default", "paper", "search"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A method with parameters.
+
+    Attributes
+    ----------
+    method : str
+        Id in the catalogue.
+    parameters : mapping
+        What differs from the defaults.
+    source : str
+        "default", "paper" (the paper's own parameters) or "search".
+    inner : Setting or None
+        For a wrapper, what it wraps.
+    """
+
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    source: Source = "default"
+    inner: Setting | None = None
+
+    @property
+    def label(self) -> str:
+        """A short name for tables and charts."""
+        wrapped = f"{self.inner.method} " if self.inner is not None else ""
+        return f"{wrapped}{self.method}" + (" (paper)" if self.source == "paper" else "")
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The parameters that may be shown: secret ones never are."""
+        secret = {parameter.name for parameter in method(self.method).parameters if parameter.secret}
+        return {name: value for name, value in self.parameters.items() if name not in secret}
+
+    @property
+    def words(self) -> str:
+        """The parameters in words."""
+        drawn = any(parameter.secret for parameter in method(self.method).parameters)
+        shown = [
+            f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}"
+            for name, value in self.public.items()
+        ]
+        if len(self.public) < len(self.parameters):
+            shown.append("the paper's own values")
+        elif not shown:
+            shown.append("drawn by the key" if drawn and self.inner is None else "defaults")
+        if self.inner is not None and self.inner.parameters:
+            shown.append(f"{self.inner.method}: {self.inner.words}")
+        return ", ".join(shown)
+
+
+def catalogue_settings(names: Sequence[str] | None = None) -> list[Setting]:
+    """Return every method as the catalogue proposes it, then with its paper's parameters where they differ.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Ids or class names of the methods; None takes all.
+
+    Examples
+    --------
+    >>> [setting.label for setting in catalogue_settings(["ina", "chaotic"])]
+    ['chaotic', 'ina', 'chaotic (paper)']
+    """
+    chosen = None if names is None else {method(name).id for name in names}
+    rows = [row for row in methods() if chosen is None or row.id in chosen]
+    proposed = [Setting(row.id, {}, "default", _inner(row)) for row in rows]
+    printed = []
+    for row in rows:
+        own = {parameter.name: parameter.default for parameter in row.parameters}
+        differs = {name: value for name, value in row.paper_parameters.items() if own[name] != value}
+        if differs:
+            printed.append(Setting(row.id, differs, "paper", _inner(row)))
+    return proposed + printed
+
+
+def _inner(row: Method) -> Setting | None:
+    return Setting(row.inner) if row.wraps else None
+
+
+def make_perturber(setting: Setting, key: Key, release: str = "r0") -> Any:
+    """Return the perturber of a setting.
+
+    Parameters
+    ----------
+    setting : Setting
+    key : Key
+    release : str
+    """
+    row = method(setting.method)
+    given = dict(setting.parameters)
+    if row.wraps:
+        assert setting.inner is not None
+        given["perturber"] = make_perturber(setting.inner, key, release)
+    return row.load()(**given, key=key, release=release)

@@ -1,0 +1,145 @@
+"""One trial: release the table with a setting, attack the release, and hold it against the yardstick.
+
+The keys of trials come from a seed so that a search repeats; no release of a trial ever leaves the process.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.auditing.model import Audit
+from sfumato.auditing.run import audit
+from sfumato.auditing.yardstick import Usefulness, Yardstick
+from sfumato.core.keys import Key
+from sfumato.exceptions import SfumatoWarning
+from sfumato.perturb.catalogue import method
+from sfumato.tuning.settings import Setting, make_perturber
+from sfumato.tuning.subject import Subject
+
+__all__ = ["Trial", "attack_release", "best_linkage", "release_trial", "trial_key"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one release of a setting showed.
+
+    Attributes
+    ----------
+    setting : Setting
+    useful : Usefulness
+    audit : Audit
+        Without utility: the yardstick has measured it.
+    """
+
+    setting: Setting
+    useful: Usefulness
+    audit: Audit
+
+    @property
+    def linkage(self) -> float | None:
+        """Share of people whose row the best linkage finds."""
+        return best_linkage(self.audit)
+
+
+def trial_key(seed: int, repetition: int) -> Key:
+    """Return the key of a trial; repetitions have different ones.
+
+    Parameters
+    ----------
+    seed, repetition : int
+    """
+    return Key.from_insecure_seed(1_000_003 * seed + repetition)
+
+
+def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
+    """Return the release of a setting, rounded as a file would be; raises `SfumatoError` if it does not apply.
+
+    Parameters
+    ----------
+    subject : Subject
+    setting : Setting
+    key : Key
+    """
+    with warnings.catch_warnings():
+        # constant columns and unchanged cells show in the audit's figures
+        warnings.simplefilter("ignore", SfumatoWarning)
+        released = np.asarray(make_perturber(setting, key).fit_transform(subject.values), dtype=np.float64)
+    return subject.rounded(released) if keeps_columns(setting) else released
+
+
+def keeps_columns(setting: Setting) -> bool:
+    """Tell whether released columns mean the same as the original ones."""
+    inner = setting.inner is None or keeps_columns(setting.inner)
+    return method(setting.method).row_preserving and inner
+
+
+def attack_release(
+    subject: Subject,
+    setting: Setting,
+    released: Floats,
+    *,
+    seed: int,
+    seconds: float,
+    attacks: Sequence[str] | None = None,
+) -> Audit:
+    """Return the audit of a release, without utility.
+
+    Parameters
+    ----------
+    subject, setting, released
+        See `release_trial`.
+    seed : int
+        Chooses known people and targets.
+    seconds : float
+        Time budget of one attack.
+    attacks : sequence of str, optional
+    """
+    described = {"method": setting.method, **_public(setting)}
+    return audit(
+        subject.values,
+        released,
+        method=described,
+        attacks=attacks,
+        utility=False,
+        seconds=seconds,
+        seed=seed,
+    )
+
+
+def _public(setting: Setting) -> dict[str, object]:
+    """Return all public parameters with their values: what a reader of the method's description knows."""
+    row = method(setting.method)
+    shown = {p.name: p.default for p in row.parameters if not p.secret and p.kind != "perturber"}
+    return {**shown, **setting.public}
+
+
+def best_linkage(found: Audit) -> float | None:
+    """Return the share of people whose row the strongest linkage finds, measured on people who did not choose it.
+
+    Parameters
+    ----------
+    found : Audit
+    """
+    links = [line.rate for line in found.strongest if line.goal == "links" and line.rate is not None]
+    return max(links) if links else None
+
+
+def measure(yardstick: Yardstick, setting: Setting, released: Floats, *, rescaled: bool = False) -> Usefulness:
+    """Return what is left of the clusters in the release of a setting.
+
+    Parameters
+    ----------
+    yardstick : Yardstick
+    setting : Setting
+    released : array
+    rescaled : bool
+        Whether to measure after the miner's own rescalings too.
+    """
+    return yardstick.measure(released, same_columns=keeps_columns(setting), rescaled=rescaled)
