@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # otherwise scikit-learn skips one of its checks
+
+os.environ["SFUMATO_KEYS"] = tempfile.mkdtemp(prefix="sfumato-keys-")  # no test writes into the user's own folder
 
 DATA = os.environ.get("SFUMATO_DATA")
 

@@ -24,6 +24,7 @@ LAYERS: dict[str, set[str]] = {
     "report": {"table"},
     "auditing": {"core", "table", "cluster", "metrics", "attack", "report"},
     "tuning": {"core", "table", "metrics", "perturb", "attack", "auditing", "report"},
+    "pipeline": {"core", "table", "perturb", "auditing"},
     "papers": {"core", "table", "cluster", "metrics", "perturb", "attack", "auditing"},
     "cli": {
         "core",
@@ -37,8 +38,9 @@ LAYERS: dict[str, set[str]] = {
         "demo",
         "report",
         "tuning",
+        "pipeline",
     },
-    "demo": {"core", "table", "cluster", "metrics", "perturb", "auditing"},
+    "demo": {"core", "table", "cluster", "metrics", "perturb", "auditing", "pipeline"},
 }
 # third-party library -> packages that may import it; what is not listed may be used everywhere
 HOMES: dict[str, set[str]] = {

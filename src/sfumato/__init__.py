@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sfumato.exceptions import SfumatoError as SfumatoError
     from sfumato.exceptions import SfumatoWarning as SfumatoWarning
     from sfumato.perturb.catalogue import methods as methods
+    from sfumato.pipeline.release import release as release
     from sfumato.tuning.compare import compare as compare
     from sfumato.tuning.comparison import Comparison as Comparison
 
@@ -55,6 +56,7 @@ _HOMES = {
     "methods": "sfumato.perturb.catalogue",
     "metrics": "",
     "perturb": "",
+    "release": "sfumato.pipeline.release",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604

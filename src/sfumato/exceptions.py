@@ -15,6 +15,11 @@ __all__ = [
     "MissingComponentError",
     "NoiseReuseWarning",
     "ParameterError",
+    "PolicyError",
+    "PolicyLimitError",
+    "ReceiptError",
+    "ReleaseCancelledError",
+    "RepeatedReleaseWarning",
     "SecretStateError",
     "SfumatoError",
     "SfumatoWarning",
@@ -60,6 +65,22 @@ class ParameterError(SfumatoError, ValueError):
     """A parameter is unknown, of the wrong type or out of its range."""
 
 
+class PolicyError(ParameterError):
+    """A policy holds something unknown, of the wrong type or impossible; the message names the line."""
+
+
+class PolicyLimitError(SfumatoError):
+    """The audit did not find what the policy demands, and nothing was released."""
+
+
+class ReceiptError(SfumatoError, OSError):
+    """A receipt cannot be found, opened with this key, or does not belong to the file."""
+
+
+class ReleaseCancelledError(SfumatoError):
+    """The release was cancelled; nothing was written."""
+
+
 class DuplicateRowsError(SfumatoError, ValueError):
     """A block of rows reached a summary twice; counting it twice would change the release."""
 
@@ -82,6 +103,10 @@ class SfumatoWarning(UserWarning):
 
 class NoiseReuseWarning(SfumatoWarning):
     """The same noise is being used for other values: the difference of the two releases has no noise."""
+
+
+class RepeatedReleaseWarning(SfumatoWarning):
+    """The same table was released before with other noise: the two releases can be averaged."""
 
 
 class ConstantColumnWarning(SfumatoWarning):

@@ -1,19 +1,21 @@
 """The command line: a thin shell around the library.
 
 Commands are loaded when they are called, so that `sfumato --help` answers at once. A user's mistake ends in one
-line and a hint, never in a traceback; exit codes are 0 fine, 2 usage, 3 data or file problem, 4 the audit
-cannot be trusted, 130 interrupted.
+line and a hint, never in a traceback; exit codes are 0 fine, 1 a limit of the policy is not met, 2 usage, 3 data or
+file problem, 4 the audit cannot be trusted, 70 bug, 130 interrupted.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
+import traceback
 from importlib import import_module
 
 import click
 
 from sfumato import __version__
-from sfumato.exceptions import SfumatoError
+from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, SfumatoError
 
 __all__ = ["main", "sfumato"]
 
@@ -23,6 +25,7 @@ COMMANDS = {
     "compare": ("sfumato.cli.compare", "Every method side by side on your table."),
     "demo": ("sfumato.cli.demo", "A tour on a table that ships with sfumato."),
     "methods": ("sfumato.cli.methods", "The methods: what they do, what they take, who breaks them."),
+    "release": ("sfumato.cli.release", "Release a file: perturbed, shuffled, with a key that only you keep."),
     "reproduce": ("sfumato.cli.reproduce", "The papers' tables, paper against ours."),
 }
 
@@ -51,19 +54,33 @@ def sfumato() -> None:
 
 def main() -> None:
     """Run the command line; map errors to exit codes."""
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         sfumato(standalone_mode=False)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
-    except click.Abort:
-        click.echo("sfumato: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt, ReleaseCancelledError):
+        click.echo("sfumato: interrupted, nothing was left half-written", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except PolicyLimitError as error:
+        click.echo(f"sfumato: {error}", err=True)
+        sys.exit(1)
     except SfumatoError as error:
         click.echo(f"sfumato: error: {error}", err=True)
         sys.exit(3)
-    except KeyboardInterrupt:
-        click.echo("sfumato: interrupted", err=True)
-        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone, as in `sfumato methods | head`
+        sys.stderr.close()
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001  # the last line of defence
+        # the message of an unknown error may quote a cell or a secret: only its kind and place are shown
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
+        click.echo(f"sfumato: bug: {type(error).__name__} at {where}; please report it (nothing was written)", err=True)
+        sys.exit(70)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt

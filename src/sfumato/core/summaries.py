@@ -17,7 +17,7 @@ from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.tiles import BLOCK_ROWS, tile_rows
 
-__all__ = ["Gathered", "Moments", "Sample", "Summary", "Survey"]
+__all__ = ["Gathered", "Moments", "Sample", "Summary", "Survey", "Together"]
 
 Floats = NDArray[np.float64]
 
@@ -274,3 +274,30 @@ class Gathered(Summary):
     def values(self) -> Floats:
         """Return the table in row order, shape (columns, rows)."""
         return np.concatenate([part for _, part in sorted(self._parts, key=lambda item: item[0])], axis=1)
+
+
+class Together(Summary):
+    """Several summaries filled in one pass.
+
+    Parameters
+    ----------
+    parts : list of Summary
+    """
+
+    def __init__(self, parts: list[Summary]) -> None:
+        self.parts = parts
+
+    def fresh(self) -> Self:
+        return type(self)([part.fresh() for part in self.parts])
+
+    @property
+    def block_rows(self) -> int:
+        return min(part.block_rows for part in self.parts)
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        for part in self.parts:
+            part.add(tile, rows)
+
+    def merge(self, other: Self) -> None:
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            mine.merge(theirs)

@@ -11,7 +11,9 @@ from sfumato.perturb.entries import Method
 from sfumato.perturb.parameters import nearest_name
 from sfumato.perturb.rows import METHODS
 
-__all__ = ["METHODS", "method", "methods"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "method", "methods"]
+
+DEFAULT_METHOD = "ina"  # what a release uses when nothing else is said
 
 
 def methods() -> tuple[Method, ...]:

@@ -1,0 +1,145 @@
+"""`sfumato release`: one command from a file to a protected file, a key and a receipt."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sfumato.cli.progress import Progress
+from sfumato.exceptions import DataError, MissingComponentError, SfumatoWarning
+from sfumato.perturb.catalogue import DEFAULT_METHOD, method
+from sfumato.pipeline.receipt import Receipt
+from sfumato.pipeline.release import release as run_release
+
+__all__ = ["release"]
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("-o", "--output", "out", required=True, type=click.Path(path_type=Path), help="The file to write.")
+@click.option(
+    "-m", "--method", "method_name", help=f"Id of the method (see `sfumato methods`). [default: {DEFAULT_METHOD}]"
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method; may be repeated."
+)
+@click.option("--id", "identifier", multiple=True, metavar="COL", help="Drop this column; may be repeated.")
+@click.option("--keep", multiple=True, metavar="COL", help="Release this column unchanged; may be repeated.")
+@click.option("--record-id", metavar="COL", help="The column that names a person: one noise for all rows of a person.")
+@click.option("--policy", type=click.Path(path_type=Path), help="A policy file (TOML); flags override it.")
+@click.option("--key", type=click.Path(path_type=Path), help="Key file to use; a new one is made if there is none.")
+@click.option(
+    "--receipt", type=click.Path(path_type=Path), help="Where the sealed receipt goes. [default: with the key]"
+)
+@click.option("--name", help="Name of the release, mixed into the noise. [default: r0]")
+@click.option("--report", type=click.Path(path_type=Path), help="Audit the release and write the report to this file.")
+@click.option("--no-shuffle", is_flag=True, help="Leave the rows in their order (which tells who is who).")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="Who computes."
+)
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def release(
+    data: Path,
+    out: Path,
+    method_name: str | None,
+    settings: tuple[str, ...],
+    identifier: tuple[str, ...],
+    keep: tuple[str, ...],
+    record_id: str | None,
+    policy: Path | None,
+    key: Path | None,
+    receipt: Path | None,
+    name: str | None,
+    report: Path | None,
+    no_shuffle: bool,
+    engine: str,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Release DATA as OUT: perturbed, shuffled, and with a key that only you keep.
+
+    DATA is a CSV (gzip too), Parquet or Arrow file, or a folder of Parquet files; the ending of OUT says what it
+    becomes. Every column of numbers that you neither drop nor keep is perturbed; text columns must be dropped
+    (--id) or kept (--keep).
+    """
+    if engine == "spark":
+        raise MissingComponentError("this version has no Spark engine", hint="leave out --engine")
+    if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
+        raise DataError(f"{report}: cannot be written there", hint="name a file in a folder that exists")
+    with Progress() as progress, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", SfumatoWarning)
+        done = run_release(
+            data,
+            out,
+            policy,
+            key,
+            method=method_name,
+            parameters=parse_settings(settings),
+            identifier=identifier,
+            keep=keep,
+            record_id=record_id,
+            name=name,
+            shuffle=False if no_shuffle else None,
+            receipt=receipt,
+            force=force,
+            progress=progress,
+        )
+    if as_json:
+        click.echo(json.dumps(done.to_data(), indent=2))
+    else:
+        click.echo(three_lines(done))
+    for warning in told:
+        click.echo(f"warning: {warning.message}", err=True)
+
+
+def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
+    """Return NAME=VALUE settings; values are read as TOML, and as text if they are not.
+
+    Parameters
+    ----------
+    settings : tuple of str
+
+    Examples
+    --------
+    >>> parse_settings(("beta=5", "alpha=std"))
+    {'beta': 5, 'alpha': 'std'}
+    """
+    out: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f"--set takes NAME=VALUE, got {setting!r}")
+        try:
+            out[name.strip()] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            out[name.strip()] = text
+    return out
+
+
+def three_lines(done: Receipt) -> str:
+    """Return what a release did, what it dropped, and what its owner must know."""
+    row = method(done.method)
+    kept = f", {_listed(done.kept)} kept as {'it is' if len(done.kept) == 1 else 'they are'}" if done.kept else ""
+    order = "rows shuffled by the key" if done.shuffled else "rows in their old order"
+    did = (
+        f"released {done.n_rows:,} rows to {done.target}: {_listed(done.perturbed)} perturbed by {row.name} [{row.id}]"
+    )
+    dropped = f"dropped: {_listed(done.dropped) if done.dropped else 'no column'}"
+    if done.missing:
+        dropped += f"; {done.missing:,} missing cells stay missing"
+    if done.neutralised:
+        dropped += f"; {done.neutralised:,} text cells that began like a formula got an apostrophe"
+    know = (
+        f"keep to yourself: the key {done.key_path} and its receipt {done.receipt_path}; hand out {done.target} alone"
+    )
+    return f"{did}{kept}, {order}\n{dropped}\n{know}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:8])} and {len(names) - 8} more"

@@ -1,0 +1,162 @@
+"""The receipt of a release: what the owner needs beside the key, sealed under it.
+
+A key alone cannot put the rows back into their order, or undo a release: that also takes the name of the release,
+the method, the fingerprint of the table and what was fitted. The receipt holds them, encrypted and authenticated
+(AES-256-GCM under a subkey): who finds it without the key learns its length.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from numpy.typing import NDArray
+
+from sfumato.core.keys import Key
+from sfumato.core.rows import RowRange
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import STREAM_VERSION
+from sfumato.exceptions import ReceiptError
+
+__all__ = ["ReceiptBody", "open_receipt", "order_words", "release_identity", "release_order", "seal_receipt"]
+
+_HEADER = "sfumato-receipt-1"
+_NONCE = 12
+
+
+@dataclass(frozen=True, repr=False)
+class ReceiptBody(Hidden):
+    """What a receipt holds; it shows nothing of it.
+
+    Attributes
+    ----------
+    release, method : str
+        Name of the release and id of the method.
+    parameters : mapping
+        The method's parameters, secret ones included.
+    n_rows : int
+    fingerprint : str
+        Keyed fingerprint of the table, hexadecimal.
+    identity : str
+        Keyed hash of everything that decides the noise, hexadecimal.
+    shuffled : bool
+        Whether the rows were shuffled by the key.
+    source_columns, dropped, kept : tuples of str
+    columns : tuple of mappings
+        The confidential columns: name, kind, decimals, type.
+    released_columns : tuple of str
+    released_digest : str
+        Keyed hash of the released rows' text, hexadecimal.
+    fitted : JSON values
+        Fitted state of an invertible method; None for the others, which are fitted again from the original.
+    errors : mapping from columns to numbers
+        Largest difference between an original and a restored value.
+    stream_version, version : int
+    """
+
+    release: str
+    method: str
+    parameters: Mapping[str, Any]
+    n_rows: int
+    fingerprint: str
+    identity: str
+    shuffled: bool
+    source_columns: tuple[str, ...]
+    dropped: tuple[str, ...]
+    kept: tuple[str, ...]
+    columns: tuple[Mapping[str, Any], ...]
+    released_columns: tuple[str, ...]
+    released_digest: str
+    fitted: Any = None
+    errors: Mapping[str, float] = field(default_factory=dict)
+    stream_version: int = STREAM_VERSION
+    version: int = 1
+
+
+def release_identity(key: Key, release: str, method: str, parameters: Any, table: bytes) -> bytes:
+    """Return a keyed hash of everything that decides the noise of a release."""
+    return key.derive("identity", STREAM_VERSION, release, method, parameters, table)
+
+
+def order_words(key: Key, identity: bytes, rows: RowRange) -> NDArray[np.uint64]:
+    """Return the words by which the rows of a release are sorted: its keyed shuffle."""
+    return rows.words(key.derive("order", identity))
+
+
+def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
+    """Return the original row that stands in each row of a release.
+
+    Parameters
+    ----------
+    key : Key
+    body : ReceiptBody
+    """
+    if not body.shuffled:
+        return np.arange(body.n_rows, dtype=np.int64)
+    words = order_words(key, bytes.fromhex(body.identity), RowRange(0, body.n_rows))
+    return np.argsort(words, kind="stable")
+
+
+def seal_receipt(key: Key, body: ReceiptBody) -> bytes:
+    """Return the sealed receipt: a header line and one line of base64.
+
+    Parameters
+    ----------
+    key : Key
+    body : ReceiptBody
+    """
+    header = f"{_HEADER} {key.fingerprint}".encode()
+    nonce = secrets.token_bytes(_NONCE)
+    text = json.dumps(asdict(body), allow_nan=False, separators=(",", ":")).encode()
+    sealed = AESGCM(key.derive("receipt", 1)).encrypt(nonce, text, header)
+    return header + b"\n" + base64.b64encode(nonce + sealed) + b"\n"
+
+
+def open_receipt(key: Key, sealed: bytes, what: str = "the receipt") -> ReceiptBody:
+    """Return what a sealed receipt holds, or raise if it is not one of this key or was changed.
+
+    Parameters
+    ----------
+    key : Key
+    sealed : bytes
+    what : str
+        How errors call it.
+    """
+    header, _, rest = sealed.partition(b"\n")
+    words = header.split(b" ")
+    if words[0] != _HEADER.encode() or len(words) != 2:
+        raise ReceiptError(f"{what}: not a receipt of this version of sfumato", hint="check the path")
+    if words[1] != key.fingerprint.encode():
+        raise ReceiptError(
+            f"{what}: sealed with another key (this key's fingerprint is {key.fingerprint})",
+            hint="give the key of that release with --key",
+        )
+    body: ReceiptBody | None = None
+    try:
+        raw = base64.b64decode(rest.strip(), validate=True)
+        text = AESGCM(key.derive("receipt", 1)).decrypt(raw[:_NONCE], raw[_NONCE:], header)
+        body = _body(json.loads(text))
+    except (InvalidTag, binascii.Error, ValueError, TypeError, KeyError):
+        body = None
+    if body is None:
+        raise ReceiptError(f"{what}: damaged, or changed since it was written", hint="use a backup of it")
+    if body.stream_version != STREAM_VERSION:
+        raise ReceiptError(
+            f"{what}: made with stream version {body.stream_version}, and this is {STREAM_VERSION}",
+            hint="use the version of sfumato that made the release",
+        )
+    return body
+
+
+def _body(data: dict[str, Any]) -> ReceiptBody:
+    for name in ("source_columns", "dropped", "kept", "columns", "released_columns"):
+        data[name] = tuple(data[name])
+    return ReceiptBody(**data)

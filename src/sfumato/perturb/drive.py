@@ -1,0 +1,150 @@
+"""A perturber without its scikit-learn shell: what an engine needs to run any method on a table it holds.
+
+The shell reads dataframes; an engine reads files, clusters or databases. Both ask the same rounds and the same
+kernel, so that both reach the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.keys import Key
+from sfumato.core.plan import Facts, Rounds
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden, Secret
+from sfumato.core.stream import STREAM_VERSION, Streams
+from sfumato.exceptions import DataError
+from sfumato.perturb.base import Perturber
+from sfumato.perturb.checks import check_facts
+from sfumato.perturb.invertible import Invertible
+from sfumato.perturb.saved_state import load_state, save_state
+
+__all__ = ["Drive", "table_hasher"]
+
+Floats = NDArray[np.float64]
+Kernel = Callable[[Floats, Rows], Floats]
+
+
+def table_hasher(key: Key, names: Sequence[str]) -> RowHasher:
+    """Return the hasher of a table's fingerprint under a key, the one that perturbers use."""
+    return RowHasher(key.derive("fingerprint", STREAM_VERSION), names)
+
+
+class Drive(Hidden):
+    """One method with one key, ready for any engine.
+
+    Parameters
+    ----------
+    perturber : Perturber
+        Its `columns` are not used: the engine hands it confidential columns only.
+    key : Key
+    """
+
+    def __init__(self, perturber: Perturber, key: Key) -> None:
+        perturber._check_parameters()
+        self._perturber = perturber
+        self._key = key
+        self._streams: Streams | None = None
+
+    @property
+    def method(self) -> str:
+        """Id of the method."""
+        return self._perturber.method_id
+
+    @property
+    def tier(self) -> str:
+        """Say "row" if rows are perturbed one by one, "table" if they depend on one another."""
+        return self._perturber.tier
+
+    @property
+    def passes(self) -> int:
+        """Passes over the data that a release takes, as far as the catalogue knows."""
+        inner = getattr(self._perturber, "perturber", None)
+        rows = [self._perturber.catalogue_row(), *([inner.catalogue_row()] if isinstance(inner, Perturber) else [])]
+        return max(row.passes for row in rows)
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The method's parameters that may be shown."""
+        return _public(self._perturber)
+
+    @property
+    def invertible(self) -> bool:
+        """Whether the owner can undo it."""
+        return isinstance(self._perturber, Invertible)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The method's parameters as plain values, secret ones included."""
+        return {name: _plain(value) for name, value in self._perturber._own_parameters().items()}
+
+    def check(self, facts: Facts) -> None:
+        """Raise for tables that the method cannot take."""
+        name, least = type(self._perturber).__name__, self._perturber.min_columns
+        if facts.n_columns < least:
+            raise DataError(
+                f"{name} needs at least {least} confidential columns, and there is {facts.n_columns}",
+                hint="protect more columns, or choose another method with -m",
+            )
+        check_facts(facts, name)
+
+    def rounds(self, facts: Facts) -> Rounds:
+        """Return the rounds of the method on a table."""
+        self._streams = self._perturber._streams_for(self._key, facts.fingerprint)
+        return self._perturber._rounds(facts, self._streams)
+
+    def kernel(self, fitted: Any) -> Kernel:
+        """Return the map from a tile and its rows to the released tile."""
+        streams = self._streams
+        assert streams is not None
+
+        def run(tile: Floats, rows: Rows) -> Floats:
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused when it is finished
+                return self._perturber._kernel(fitted, tile, rows, streams)
+
+        return run
+
+    def inverse(self, fitted: Any) -> Callable[[Floats], Floats]:
+        """Return the map back from a released tile."""
+        perturber = self._perturber
+        assert isinstance(perturber, Invertible)
+        return lambda tile: perturber._inverse(fitted, tile)
+
+    def names_out(self, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return new column names if the released columns are not the original ones."""
+        return self._perturber._names_out(names)
+
+    def save(self, fitted: Any) -> Any:
+        """Return a fitted state as plain data for the sealed receipt."""
+        return save_state(fitted)
+
+    def load(self, data: Any) -> Any:
+        """Return the fitted state of plain data."""
+        return load_state(data, self._perturber.catalogue_row().module)
+
+
+def _plain(value: Any) -> Any:
+    value = value.reveal() if isinstance(value, Secret) else value
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _public(perturber: Perturber) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for parameter in perturber.catalogue_row().parameters:
+        value = getattr(perturber, parameter.name)
+        if isinstance(value, Perturber):
+            out[parameter.name] = {value.method_id: _public(value)}
+        elif not parameter.secret:
+            out[parameter.name] = _plain(value)
+    return out

@@ -1,0 +1,167 @@
+"""Who runs a release: an engine fills summaries over all rows and writes the kernel's result, nothing more.
+
+The plan (which summaries, which kernel, which columns) is the same for every engine; an engine only chooses who
+computes which block. Summaries merge in any order and a row's noise depends on its number alone, so every engine
+reaches the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.rows import RowRange, Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.summaries import Summary
+from sfumato.pipeline.cells import Cells
+from sfumato.table.finish import finish_column, numbers_of
+from sfumato.table.numbers import Mask, NumberBatch
+from sfumato.table.schema import Look, NumberColumn
+
+__all__ = ["Engine", "Finished", "Tally", "WriteJob", "perturb_batch"]
+
+Floats = NDArray[np.float64]
+S = TypeVar("S", bound=Summary)
+
+
+@dataclass(frozen=True, repr=False)
+class WriteJob(Hidden):
+    """The last pass: what becomes of every row.
+
+    Attributes
+    ----------
+    kernel : callable
+        (tile, rows) -> released tile.
+    rows_per_tile : int
+    columns : tuple of NumberColumn
+        The released numeric columns.
+    order : tuple of str
+        All released columns.
+    same_columns : bool
+        Whether the released columns are the confidential ones.
+    invertible : bool
+    inverse : callable, optional
+        For invertible methods: the map back, to measure what rounding costs.
+    sort_words : callable, optional
+        RowRange -> words by which the rows are sorted; None keeps their order.
+    n_rows : int
+    """
+
+    kernel: Callable[[Floats, Rows], Floats]
+    rows_per_tile: int
+    columns: tuple[NumberColumn, ...]
+    order: tuple[str, ...]
+    same_columns: bool
+    invertible: bool
+    inverse: Callable[[Floats], Floats] | None
+    sort_words: Callable[[RowRange], NDArray[np.uint64]] | None
+    n_rows: int
+
+
+@dataclass
+class Tally:
+    """What was counted while writing; tallies of different rows add up.
+
+    Attributes
+    ----------
+    rows : int
+    neutralised : int
+        Formula-like text cells.
+    unchanged : dict
+        Cells of each column that came out as they went in.
+    errors : dict
+        Largest difference between an original and a restored value.
+    """
+
+    rows: int = 0
+    neutralised: int = 0
+    unchanged: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, float] = field(default_factory=dict)
+
+    def merge(self, other: Tally) -> None:
+        """Add another tally."""
+        self.rows += other.rows
+        self.neutralised += other.neutralised
+        for name, count in other.unchanged.items():
+            self.unchanged[name] = self.unchanged.get(name, 0) + count
+        for name, error in other.errors.items():
+            self.errors[name] = max(self.errors.get(name, 0.0), error)
+
+
+class Engine(Protocol):
+    """Runs the passes of one release."""
+
+    def look(self, cells: Cells, empty: Look) -> Look:
+        """Take the first look at all rows."""
+
+    def fill(self, cells: Cells, empty: S) -> S:
+        """Fill a summary over all rows."""
+
+    def write(self, cells: Cells, job: WriteJob) -> Tally:
+        """Write the released rows."""
+
+
+@dataclass(frozen=True, repr=False)
+class Finished(Hidden):
+    """The released numbers of some rows, in whole units of their decimals.
+
+    Attributes
+    ----------
+    units : list of arrays of shape (n,)
+    masks : list of arrays or None
+        Missing cells of each released column.
+    tally : Tally
+    """
+
+    units: list[Floats]
+    masks: list[Mask | None]
+    tally: Tally
+
+
+def perturb_batch(
+    batch: NumberBatch, job: WriteJob, run: Callable[[Callable[[int, int], None], Sequence[tuple[int, int]]], None]
+) -> Finished:
+    """Perturb and finish some rows: the part of the last pass that every engine shares.
+
+    Parameters
+    ----------
+    batch : NumberBatch
+        Missing cells filled.
+    job : WriteJob
+    run : callable
+        run(one, spans) calls one(start, stop) for every span, in any order.
+    """
+    n = len(batch)
+    units = [np.empty(n) for _ in job.columns]
+    errors = np.zeros(len(job.columns))
+
+    def one(start: int, stop: int) -> None:
+        tile = job.kernel(batch.tile(start, stop), batch.rows.part(start, stop))
+        for values, column, target in zip(tile, job.columns, units, strict=True):
+            target[start:stop] = finish_column(values, column, invertible=job.invertible)
+        if job.inverse is not None:
+            seen = [numbers_of(u[start:stop], column) for u, column in zip(units, job.columns, strict=True)]
+            back = job.inverse(np.stack(seen))
+            for i, column in enumerate(job.columns):
+                restored = numbers_of(finish_column(back[i], column, invertible=True), column)
+                gap = np.abs(restored - batch.columns[i][start:stop])
+                if batch.masks[i] is not None:
+                    gap = gap[~batch.masks[i][start:stop]]  # type: ignore[index]
+                errors[i] = max(errors[i], gap.max(initial=0.0))
+
+    run(one, [(start, min(start + job.rows_per_tile, n)) for start in range(0, n, job.rows_per_tile)])
+    masks = batch.masks if job.same_columns else [None] * len(job.columns)
+    tally = Tally(rows=n)
+    if job.same_columns:
+        for i, column in enumerate(job.columns):
+            same = numbers_of(units[i], column) == batch.columns[i]
+            if masks[i] is not None:
+                same &= ~masks[i]  # type: ignore[operator]
+            tally.unchanged[column.name] = int(np.count_nonzero(same))
+    if job.inverse is not None:
+        tally.errors = {column.name: float(error) for column, error in zip(job.columns, errors, strict=True)}
+    return Finished(units, list(masks), tally)

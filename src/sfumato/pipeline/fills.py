@@ -1,0 +1,74 @@
+"""What stands for a missing cell while the method is fitted: the median of its column."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.rows import Rows
+from sfumato.core.summaries import Summary
+from sfumato.table.decimals import from_units, to_units
+from sfumato.table.schema import Schema
+
+__all__ = ["Medians", "median_fills"]
+
+Floats = NDArray[np.float64]
+
+_BINS = 1 << 16
+
+
+class Medians(Summary):
+    """Medians of columns with missing cells, exact to 1/65536 of each column's range.
+
+    Counts in equal bins over the range are exact, so the result does not depend on batches or their order.
+
+    Parameters
+    ----------
+    low, high : arrays of shape (d,)
+        Range of each column, missing cells left out.
+
+    Examples
+    --------
+    >>> from sfumato.core.rows import RowRange
+    >>> medians = Medians(np.array([0.0]), np.array([65536.0]))
+    >>> medians.add(np.array([[0.0, 7.0, np.nan, 65536.0]]), RowRange(0, 4))
+    >>> medians.medians().tolist()
+    [7.5]
+    """
+
+    def __init__(self, low: Floats, high: Floats) -> None:
+        self._low, self._high = low, high
+        width = high / _BINS - low / _BINS
+        self._width = np.where(width > 0, width, 1.0)
+        self._counts = np.zeros((len(low), _BINS), dtype=np.int64)
+
+    def fresh(self) -> Self:
+        return type(self)(self._low, self._high)
+
+    def add(self, tile: Floats, rows: Rows) -> None:  # noqa: ARG002  # one shape for all summaries
+        for values, low, width, counts in zip(tile, self._low, self._width, self._counts, strict=True):
+            present = values[~np.isnan(values)]
+            bins = np.minimum((present - low) / width, _BINS - 1).astype(np.int64)
+            counts += np.bincount(bins, minlength=_BINS)
+
+    def merge(self, other: Self) -> None:
+        self._counts += other._counts
+
+    def medians(self) -> Floats:
+        """Return the middle of the bin in which each column's median lies."""
+        totals = self._counts.cumsum(axis=1)
+        places = [int(np.searchsorted(total, (total[-1] + 1) // 2)) for total in totals]
+        middle: Floats = np.clip(self._low + (np.array(places) + 0.5) * self._width, self._low, self._high)
+        return middle
+
+
+def median_fills(medians: Floats, schema: Schema) -> Floats:
+    """Return medians as values that the columns could hold: rounded to their decimals."""
+    out = medians.copy()
+    for i, column in enumerate(schema.numbers):
+        if column.decimals is not None:
+            rounded = float(from_units(to_units(out[i : i + 1], column.decimals), column.decimals)[0])
+            out[i] = min(max(rounded, column.low), column.high)
+    return out

@@ -1,0 +1,147 @@
+"""The passes before the last: first look, medians of gappy columns, survey, and the rounds of the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.keys import Key
+from sfumato.core.plan import Facts, tile_rows
+from sfumato.core.rows import RowRange, Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.summaries import Gathered, Survey, Together
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.perturb.drive import table_hasher
+from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engine import Engine
+from sfumato.pipeline.fills import Medians, median_fills
+from sfumato.pipeline.plan import Plan
+from sfumato.pipeline.watch import Watch
+from sfumato.table.raw import Source
+from sfumato.table.schema import Look, Schema
+
+__all__ = ["Fit", "fit", "survey_table"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Fit(Hidden):
+    """A fitted release.
+
+    Attributes
+    ----------
+    schema : Schema
+    cells : Cells
+        With the values that stand for missing cells.
+    facts : Facts
+    known_as : bytes, optional
+        Fingerprint of the table in the history.
+    fitted : object
+        The method's fitted state.
+    kernel : callable
+        (tile, rows) -> released tile.
+    rows_per_tile : int
+    """
+
+    schema: Schema
+    cells: Cells
+    facts: Facts
+    known_as: bytes | None
+    fitted: Any
+    kernel: Callable[[Floats, Rows], Floats]
+    rows_per_tile: int
+
+
+def survey_table(
+    source: Source, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None
+) -> tuple[Schema, Cells, Facts, bytes | None]:
+    """Look at a table and return its schema, its cells with fills, its facts and its name in the history.
+
+    Parameters
+    ----------
+    source : Source
+    plan : Plan
+    key : Key
+    engine : Engine
+    watch : Watch
+    history : RowHasher, optional
+    """
+    names = plan.roles.confidential
+    hashers = [table_hasher(key, names), *([history] if history is not None else [])]
+    surveys = Together([Survey(hasher, len(names)) for hasher in hashers])
+    cells = plan.cells
+    look = engine.look(cells, Look(names, source.types, cells.rules, surveys))
+    schema = look.schema(plan.order, str(source.path))
+    if schema.n_rows < 2:
+        raise DataError(
+            f"{source.path}: {schema.n_rows} row(s): a table of fewer than two has no clusters to keep",
+            hint="bring more rows",
+        )
+    seen = look.also
+    if seen is None:
+        watch.passes += 2
+        medians = engine.fill(cells, Medians(*_ranges(schema)))
+        cells = replace(cells, fills=median_fills(medians.medians(), schema))
+        seen = engine.fill(cells, surveys)
+    assert isinstance(seen, Together)
+    first, *more = seen.parts
+    assert isinstance(first, Survey)
+    facts = Facts(schema.names, schema.kinds, first.n_rows, first.low, first.high, first.fingerprint())
+    known_as = next((part.fingerprint() for part in more if isinstance(part, Survey)), None)
+    return schema, cells, facts, known_as
+
+
+def fit(source: Source, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None) -> Fit:
+    """Run every pass but the last.
+
+    Parameters
+    ----------
+    source : Source
+    plan : Plan
+    key : Key
+    engine : Engine
+    watch : Watch
+        Its expected passes are corrected when cells are missing.
+    history : RowHasher, optional
+        Hasher of the history of releases.
+    """
+    schema, cells, facts, known_as = survey_table(source, plan, key, engine, watch, history)
+    drive = plan.drive
+    if schema.missing and drive.names_out(facts.names) is not None:
+        raise ParameterError(
+            f"{schema.missing:,} cells are missing, and the released columns are new ones: they cannot stay missing",
+            hint="fill or drop those rows first, or choose another method",
+        )
+    drive.check(facts)
+    fitted = _run_rounds(plan, facts, cells, engine)
+    kernel = drive.kernel(fitted)
+    rows_per_tile = tile_rows(facts.n_columns)
+    if drive.tier == "table":
+        watch.passes += 1
+        whole = kernel(engine.fill(cells, Gathered()).values(), RowRange(0, facts.n_rows))
+
+        def kernel(tile: Floats, rows: Rows) -> Floats:  # noqa: ARG001  # the whole table is perturbed already
+            assert isinstance(rows, RowRange)
+            return whole[:, rows.start : rows.stop]
+
+    return Fit(schema, cells, facts, known_as, fitted, kernel, rows_per_tile)
+
+
+def _ranges(schema: Schema) -> tuple[Floats, Floats]:
+    return np.array([column.low for column in schema.numbers]), np.array([column.high for column in schema.numbers])
+
+
+def _run_rounds(plan: Plan, facts: Facts, cells: Cells, engine: Engine) -> Any:
+    rounds = plan.drive.rounds(facts)
+    try:
+        wanted = next(rounds)
+        while True:
+            wanted = rounds.send(engine.fill(cells, wanted))
+    except StopIteration as finished:
+        return finished.value

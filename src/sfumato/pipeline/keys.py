@@ -1,0 +1,86 @@
+"""The key of a release: handed over, read from a file, or made and kept where only its owner can read it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.core.keys import Key
+from sfumato.core.secret import Hidden
+from sfumato.exceptions import KeyFileError, ParameterError
+from sfumato.table.keyring import keys_folder, new_key_path, own_folder
+
+__all__ = ["ReleaseKey", "choose_key", "load_key"]
+
+
+@dataclass(repr=False)
+class ReleaseKey(Hidden):
+    """A key and its place.
+
+    Attributes
+    ----------
+    key : Key
+    path : Path, optional
+        Its file; None if the caller keeps it.
+    new : bool
+        Whether the file has still to be written.
+    folder : Path
+        Where receipts and the history stand.
+    """
+
+    key: Key
+    path: Path | None
+    new: bool
+    folder: Path
+
+    def save(self) -> None:
+        """Write a new key; it is never overwritten."""
+        if self.new:
+            assert self.path is not None
+            self.key.save(self.path)
+
+    def forget(self) -> None:
+        """Remove the file of a new key whose release came to nothing."""
+        if self.new and self.path is not None:
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+
+
+def choose_key(key: Key | str | os.PathLike[str] | None, target: Path) -> ReleaseKey:
+    """Return the key of a release.
+
+    Parameters
+    ----------
+    key : Key, path or None
+        An existing file is used; a new path gets a new key; None makes one in the user's folder of keys.
+    target : Path
+        The released file, after which a new key is named.
+    """
+    if key is None:
+        path = new_key_path(target)
+        return ReleaseKey(Key.generate(), path, new=True, folder=path.parent)
+    if isinstance(key, Key):
+        return ReleaseKey(key, None, new=False, folder=own_folder(keys_folder()))
+    if not isinstance(key, str | os.PathLike):
+        raise ParameterError(f"key must be a sfumato.Key, a path or None, got {type(key).__name__}")
+    path = Path(key)
+    if path.exists() or path.is_symlink():
+        return ReleaseKey(Key.load(path), path, new=False, folder=path.absolute().parent)
+    if not path.absolute().parent.is_dir():
+        raise KeyFileError(f"{path}: no folder {path.absolute().parent}", hint="make the folder first")
+    return ReleaseKey(Key.generate(), path, new=True, folder=path.absolute().parent)
+
+
+def load_key(key: Key | str | os.PathLike[str]) -> tuple[Key, Path]:
+    """Return an existing key, and the folder in which its receipts stand.
+
+    Parameters
+    ----------
+    key : Key or path
+    """
+    if isinstance(key, Key):
+        return key, keys_folder()
+    path = Path(key)
+    return Key.load(path), path.absolute().parent

@@ -1,0 +1,131 @@
+"""The engine of one machine: batches in order, blocks on threads, rows sorted in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from sfumato.core.plan import fill
+from sfumato.core.summaries import Summary
+from sfumato.exceptions import DataError
+from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engine import Tally, WriteJob, perturb_batch
+from sfumato.pipeline.watch import Watch
+from sfumato.table.files import file_kind
+from sfumato.table.finish import assemble, output_types
+from sfumato.table.numbers import NumberBatch
+from sfumato.table.raw import RawBatch, Source
+from sfumato.table.reorder import Reorder
+from sfumato.table.schema import Look
+from sfumato.table.sinks import Sink, open_sink
+from sfumato.table.workspace import Workspace
+
+__all__ = ["LocalEngine"]
+
+S = TypeVar("S", bound=Summary)
+
+
+class LocalEngine:
+    """Run a release on this machine.
+
+    Parameters
+    ----------
+    source : Source
+    workspace : Workspace
+        Where the release is written before it is renamed.
+    target : Path
+        Its name says the kind of file.
+    threads : int
+        Workers; the release does not depend on it.
+    watch : Watch
+        Progress and cancelling.
+    memory : int, optional
+        Bytes of released rows that are held in memory while they are shuffled.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        workspace: Workspace,
+        target: Path,
+        *,
+        threads: int,
+        watch: Watch,
+        memory: int | None = None,
+    ) -> None:
+        self._source, self._workspace, self._target = source, workspace, target
+        self._threads, self._watch = threads, watch
+        self._memory = memory
+
+    def look(self, cells: Cells, empty: Look) -> Look:
+        """Take the first look at all rows; see `Engine`."""
+        look = empty.fresh()
+        for raw in self._read("reading", cells):
+            look.add(*cells.numbers(raw))
+        return look
+
+    def fill(self, cells: Cells, empty: S) -> S:
+        """Fill a summary over all rows; see `Engine`."""
+        filled, _ = fill(empty, self._numbers("fitting", cells), threads=self._threads)
+        return filled
+
+    def write(self, cells: Cells, job: WriteJob) -> Tally:
+        """Write the released rows; see `Engine`."""
+        kind = file_kind(self._target)
+        as_text = kind.startswith("csv")
+        types = output_types(job.columns, invertible=job.invertible)
+        sink = open_sink(kind, self._workspace, job.order, self._source.style)
+        try:
+            out = self._ordered(sink, job)
+            total = Tally()
+            with ThreadPoolExecutor(self._threads) as pool:
+
+                def run(one: Callable[[int, int], None], spans: Sequence[tuple[int, int]]) -> None:
+                    list(pool.map(lambda span: one(*span), spans))
+
+                for raw in self._read("releasing", None):
+                    batch, _ = cells.numbers(raw)
+                    done = perturb_batch(batch, job, run)
+                    released = list(zip(job.columns, done.units, strict=True))
+                    frame, neutralised = assemble(raw, job.order, released, done.masks, as_text=as_text, types=types)
+                    done.tally.neutralised = neutralised
+                    total.merge(done.tally)
+                    out(batch, frame)
+            if total.rows != job.n_rows:
+                raise DataError(
+                    f"{self._source.path}: {total.rows:,} rows now, {job.n_rows:,} at the first look: it has changed",
+                    hint="release a file that nobody is writing to",
+                )
+            if isinstance(out, _Sorted):
+                out.reorder.finish()
+        finally:
+            sink.close()
+        return total
+
+    def _ordered(self, sink: Sink, job: WriteJob) -> Callable[[NumberBatch, object], None]:
+        if job.sort_words is None:
+            return lambda _batch, frame: sink.write(frame)  # type: ignore[arg-type]
+        memory = {} if self._memory is None else {"memory": self._memory}
+        return _Sorted(Reorder(sink, self._workspace, job.n_rows, **memory), job)
+
+    def _numbers(self, what: str, cells: Cells) -> Iterator[NumberBatch]:
+        for raw in self._read(what, cells):
+            yield cells.numbers(raw)[0]
+
+    def _read(self, what: str, cells: Cells | None) -> Iterator[RawBatch]:
+        self._watch.begin(what)
+        for raw in self._source.batches(None if cells is None else cells.read_columns):
+            self._watch.at(raw.share)
+            yield raw
+        self._watch.end()
+
+
+class _Sorted:
+    def __init__(self, reorder: Reorder, job: WriteJob) -> None:
+        self.reorder, self._job = reorder, job
+
+    def __call__(self, batch: NumberBatch, frame: object) -> None:
+        assert self._job.sort_words is not None
+        self.reorder.add(self._job.sort_words(batch.numbered), frame)  # type: ignore[arg-type]

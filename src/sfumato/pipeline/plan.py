@@ -1,0 +1,131 @@
+"""What a release will do, settled before a row is read: policy, roles, method."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.core.keys import Key
+from sfumato.core.secret import Hidden
+from sfumato.exceptions import DataError, ParameterError, PolicyError
+from sfumato.perturb.catalogue import DEFAULT_METHOD
+from sfumato.perturb.drive import Drive
+from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.method import build_drive
+from sfumato.table.headers import require_columns
+from sfumato.table.policy import MethodChoice, Policy, read_policy
+from sfumato.table.raw import Source
+from sfumato.table.roles import Roles, assign_roles
+
+__all__ = ["Plan", "make_plan", "settle_policy"]
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Hidden):
+    """A release before it begins.
+
+    Attributes
+    ----------
+    policy : Policy
+        With everything that overrides it.
+    roles : Roles
+    cells : Cells
+        How raw rows become numbers.
+    drive : Drive
+        The method.
+    order : tuple of str
+        Released columns that keep their place.
+    """
+
+    policy: Policy
+    roles: Roles
+    cells: Cells
+    drive: Drive
+    order: tuple[str, ...]
+
+
+def settle_policy(
+    policy: Policy | str | os.PathLike[str] | None,
+    *,
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    identifier: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    record_id: str | None = None,
+    name: str | None = None,
+    shuffle: bool | None = None,
+) -> Policy:
+    """Return a policy with what overrides it; see `sfumato.release` for the parameters."""
+    base = Policy() if policy is None else policy if isinstance(policy, Policy) else read_policy(policy)
+    settled = base.model_copy(deep=True)
+    columns = settled.columns
+    columns.identifier = [one for one in columns.identifier if one not in keep]
+    columns.keep = [one for one in columns.keep if one not in identifier]
+    columns.identifier += [one for one in identifier if one not in columns.identifier]
+    columns.keep += [one for one in keep if one not in columns.keep]
+    if record_id is not None:
+        columns.record_id = record_id
+    if name is not None:
+        settled.release.name = name
+    if shuffle is not None:
+        settled.release.shuffle = shuffle
+    if method is not None and (settled.method is None or settled.method.name != method):
+        settled.method = MethodChoice(name=method)
+    if parameters:
+        chosen = settled.method or MethodChoice(name=DEFAULT_METHOD)
+        settled.method = MethodChoice(name=chosen.name, **{**chosen.parameters, **parameters})
+    return settled
+
+
+def make_plan(source: Source, policy: Policy, key: Key, perturber: Any = None) -> Plan:
+    """Settle what a release will do, or raise for what cannot be.
+
+    Parameters
+    ----------
+    source : Source
+    policy : Policy
+    key : Key
+    perturber : Perturber, optional
+        Used instead of the policy's method.
+    """
+    what = str(source.path)
+    columns = policy.columns
+    roles = assign_roles(
+        source.names, identifier=columns.identifier, keep=columns.keep, record_id=columns.record_id, what=what
+    )
+    _require_numbers(source, roles)
+    require_columns(list(policy.column), source.names, policy.where("column"))
+    for name in policy.column:
+        if name not in roles.confidential:
+            raise PolicyError(
+                f"{policy.where('column', name)}: rules for column {name!r}, which is not perturbed",
+                hint="rules are for confidential columns; remove them, or take it out of the other lists",
+            )
+    drive = build_drive(policy, key, perturber)
+    bounded = [name for name, rules in policy.column.items() if rules.bounds is not None]
+    if drive.invertible and bounded:
+        raise ParameterError(
+            f"bounds on column {bounded[0]!r} and a method that can be undone: clipped values could not be restored",
+            hint="remove the bounds, or choose another method",
+        )
+    if columns.record_id is not None and drive.tier == "table":
+        raise ParameterError(
+            "a record id keys the noise of rows that are perturbed one by one, and this method groups them",
+            hint="leave out --record-id, or choose another method",
+        )
+    id_subkey = None if columns.record_id is None else key.derive("record id", policy.release.name)
+    cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey)
+    order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
+    return Plan(policy, roles, cells, drive, order)
+
+
+def _require_numbers(source: Source, roles: Roles) -> None:
+    for name in roles.confidential:
+        dtype = source.types.get(name)
+        if dtype is not None and not dtype.is_numeric():
+            raise DataError(
+                f"{source.path}: column {name!r} holds {dtype}, not numbers, and nothing says what to do with it",
+                hint=f"drop it (--id {name!r}) or release it unchanged (--keep {name!r})",
+            )

@@ -1,0 +1,279 @@
+"""`sfumato.release`: from a file and a policy to a protected file, a key and a receipt."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.keys import Key
+from sfumato.core.receipt import ReceiptBody, order_words, release_identity, seal_receipt
+from sfumato.exceptions import DataError, RepeatedReleaseWarning, UnchangedCellsWarning
+from sfumato.pipeline.engine import Tally, WriteJob
+from sfumato.pipeline.fit import Fit, fit
+from sfumato.pipeline.history import History
+from sfumato.pipeline.keys import ReleaseKey, choose_key
+from sfumato.pipeline.local import LocalEngine
+from sfumato.pipeline.plan import Plan, make_plan, settle_policy
+from sfumato.pipeline.receipt import Receipt
+from sfumato.pipeline.watch import Watch
+from sfumato.table.files import file_kind, open_source
+from sfumato.table.finish import new_columns
+from sfumato.table.keyring import receipt_path, write_receipt
+from sfumato.table.policy import Policy
+from sfumato.table.raw import Source
+from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
+
+__all__ = ["release"]
+
+Progress = Callable[[str, float], None]
+
+
+def release(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    policy: Policy | str | os.PathLike[str] | None = None,
+    key: Key | str | os.PathLike[str] | None = None,
+    *,
+    method: Any = None,
+    parameters: Mapping[str, Any] | None = None,
+    identifier: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    record_id: str | None = None,
+    name: str | None = None,
+    shuffle: bool | None = None,
+    receipt: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    threads: int | None = None,
+    batch_rows: int | None = None,
+    progress: Progress | None = None,
+    cancel: Any = None,
+) -> Receipt:
+    r"""Release a file: read it in passes, perturb it, and write a protected file, a key and a sealed receipt.
+
+    The table may be far larger than memory (methods of the table tier hold its confidential columns). The same
+    file, policy and key give the same bytes, whatever the number of threads and the size of the batches. Nothing
+    appears at the target before it is complete.
+
+    Parameters
+    ----------
+    source : path
+        A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files.
+    target : path
+        The file to write; its ending says the kind. An existing one is refused unless `force`.
+    policy : Policy or path, optional
+        Columns, method and limits; see docs/guide/policy.md. None perturbs every column with the default method.
+    key : Key or path, optional
+        An existing key file is used, a new path gets a new key, None makes one in the user's own folder of keys.
+    method : str or perturber, optional
+        A catalogue id, or a perturber with its parameters (its own key and columns are not used).
+    parameters : mapping, optional
+        The method's parameters, over those of the policy.
+    identifier, keep : sequences of str
+        Columns to drop and columns to release unchanged, added to those of the policy.
+    record_id : str, optional
+        A column that names a person: the noise is the same in all rows of one person.
+    name : str, optional
+        Name of the release, mixed into the noise ("r0").
+    shuffle : bool, optional
+        Whether the rows are shuffled by the key; they are unless the policy says otherwise.
+    receipt : path, optional
+        Where the sealed receipt is written; by default beside the key.
+    force : bool
+        Whether an existing target is replaced.
+    threads : int, optional
+        Workers; by default one for each processor.
+    batch_rows : int, optional
+        About how many rows are read at a time.
+    progress : callable, optional
+        Called with (what is being done, share done).
+    cancel : callable or threading.Event, optional
+        The release stops, and leaves nothing, when it says true.
+
+    Returns
+    -------
+    Receipt
+        What was done; it shows no secret.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, sfumato as sf
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = "".join(f"{i},{20 + i % 50},{i * 7 % 90}.5\n" for i in range(99))
+    >>> _ = (folder / "people.csv").write_text("id,age,wage\n" + rows)
+    >>> receipt = sf.release(folder / "people.csv", folder / "out.csv", identifier=["id"], key=folder / "my.key")
+    >>> receipt.n_rows, receipt.perturbed, receipt.dropped
+    (99, ('age', 'wage'), ('id',))
+    """
+    target = Path(target)
+    watch = Watch(2, progress, cancel)
+    check_target(target, force=force)
+    file_kind(target)
+    table = open_source(source, batch_rows=batch_rows)
+    if target.exists() and Path(source).resolve() == target.resolve():
+        raise DataError(f"{target}: the release would replace its own original", hint="choose another name for it")
+    owner = choose_key(key, target)
+    perturber = None if method is None or isinstance(method, str) else method
+    settled = settle_policy(
+        policy,
+        method=method if isinstance(method, str) else None,
+        parameters=parameters,
+        identifier=identifier,
+        keep=keep,
+        record_id=record_id,
+        name=name,
+        shuffle=shuffle,
+    )
+    plan = make_plan(table, settled, owner.key, perturber)
+    watch.passes = plan.drive.passes
+    history = History(owner.folder)
+    notes: list[str] = []
+    with Workspace(target) as workspace:
+        engine = LocalEngine(table, workspace, target, threads=threads or os.cpu_count() or 1, watch=watch)
+        fitted = fit(table, plan, owner.key, engine, watch, history.hasher(plan.roles.confidential))
+        identity = release_identity(
+            owner.key, settled.release.name, plan.drive.method, plan.drive.parameters, fitted.facts.fingerprint
+        )
+        if fitted.known_as is not None and history.released_otherwise(fitted.known_as, identity):
+            notes.append(_REPEATED)
+            warnings.warn(_REPEATED, RepeatedReleaseWarning, stacklevel=2)
+        job = write_job(plan, fitted, owner.key, identity)
+        with guarded_writes(target):
+            tally = engine.write(fitted.cells, job)
+            digest = file_digest(workspace.part, owner.key.derive("released"))
+        unchanged = mostly_unchanged(tally, fitted)
+        if unchanged:
+            notes.append(unchanged)
+            warnings.warn(unchanged, UnchangedCellsWarning, stacklevel=2)
+        body = receipt_body(table, plan, fitted, tally, identity, job, digest)
+        place = Path(receipt) if receipt is not None else receipt_path(owner.folder, target, body)
+        _commit(workspace, owner, place, body, force=force)
+    if fitted.known_as is not None:
+        history.add(fitted.known_as, identity)
+    watch.finish()
+    return Receipt(
+        target=target,
+        key_path=owner.path,
+        receipt_path=place,
+        key_fingerprint=owner.key.fingerprint,
+        method=plan.drive.method,
+        parameters=plan.drive.public,
+        release=settled.release.name,
+        n_rows=tally.rows,
+        perturbed=plan.roles.confidential,
+        kept=plan.roles.keep,
+        dropped=plan.roles.identifier,
+        missing=fitted.schema.missing,
+        neutralised=tally.neutralised,
+        shuffled=settled.release.shuffle,
+        passes=watch.done,
+        notes=tuple(notes),
+        audit=None,
+        body=body,
+    )
+
+
+_REPEATED = (
+    "this table was released before with other noise: whoever has both releases can average them. "
+    "Hand out one of them only, or repeat the first with its key, method and parameters."
+)
+
+
+def write_job(plan: Plan, fitted: Fit, key: Key, identity: bytes) -> WriteJob:
+    """Return the last pass of a release.
+
+    Parameters
+    ----------
+    plan : Plan
+    fitted : Fit
+    key : Key
+    identity : bytes
+        See `release_identity`.
+    """
+    drive = plan.drive
+    names = drive.names_out(fitted.facts.names)
+    if names is None:
+        columns, order = fitted.schema.numbers, plan.order
+    else:
+        columns, order = new_columns(fitted.schema, names), (*plan.roles.keep, *names)
+        clash = sorted(set(names) & set(plan.roles.keep))
+        if clash:
+            raise DataError(f"the released column {clash[0]!r} has the name of a kept one", hint="rename that column")
+    return WriteJob(
+        kernel=fitted.kernel,
+        rows_per_tile=fitted.rows_per_tile,
+        columns=columns,
+        order=order,
+        same_columns=names is None,
+        invertible=drive.invertible,
+        inverse=drive.inverse(fitted.fitted) if drive.invertible else None,
+        sort_words=(lambda rows: order_words(key, identity, rows)) if plan.policy.release.shuffle else None,
+        n_rows=fitted.schema.n_rows,
+    )
+
+
+def receipt_body(
+    source: Source, plan: Plan, fitted: Fit, tally: Tally, identity: bytes, job: WriteJob, digest: str
+) -> ReceiptBody:
+    """Return what the receipt of a release holds."""
+    drive = plan.drive
+    columns = tuple(
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "decimals": column.decimals,
+            "fewest": column.fewest,
+            "missing_values": list(column.rules.missing_values),
+        }
+        for column in fitted.schema.numbers
+    )
+    return ReceiptBody(
+        release=plan.policy.release.name,
+        method=drive.method,
+        parameters=drive.parameters,
+        n_rows=tally.rows,
+        fingerprint=fitted.facts.fingerprint.hex(),
+        identity=identity.hex(),
+        shuffled=plan.policy.release.shuffle,
+        source_columns=source.names,
+        dropped=plan.roles.identifier,
+        kept=plan.roles.keep,
+        columns=columns,
+        released_columns=job.order,
+        released_digest=digest,
+        fitted=drive.save(fitted.fitted) if drive.invertible else None,
+        errors=tally.errors,
+    )
+
+
+def mostly_unchanged(tally: Tally, fitted: Fit) -> str | None:
+    """Return a warning about columns of which most cells came out as they went in."""
+    same = [
+        column.name
+        for column in fitted.schema.numbers
+        if column.high > column.low and tally.unchanged.get(column.name, 0) > (tally.rows - column.missing) / 2
+    ]
+    if not same:
+        return None
+    return (
+        f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
+        f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a column: "
+        "raise the noise, or choose another method."
+    )
+
+
+def _commit(workspace: Workspace, owner: ReleaseKey, place: Path, body: ReceiptBody, *, force: bool) -> None:
+    """Write key, receipt and release, in this order; whoever sees the release has both others."""
+    check_target(workspace.target, force=force)
+    before = place.exists()
+    owner.save()
+    try:
+        write_receipt(place, seal_receipt(owner.key, body))
+        workspace.commit()
+    except BaseException:
+        owner.forget()
+        if not before:
+            place.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,76 @@
+"""Which kind of file a name stands for, and how it is opened."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sfumato.exceptions import DataError
+from sfumato.table.csv_source import CHUNK_BYTES, CsvSource
+from sfumato.table.raw import Source
+from sfumato.table.typed_source import TypedSource
+
+__all__ = ["file_kind", "open_source"]
+
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+
+
+def file_kind(path: Path) -> str:
+    """Return "csv", "csv.gz", "parquet" or "arrow" by the ending of a file's name.
+
+    Parameters
+    ----------
+    path : Path
+
+    Examples
+    --------
+    >>> file_kind(Path("released.csv.gz"))
+    'csv.gz'
+    """
+    endings = [ending.lower() for ending in path.suffixes[-2:]]
+    packed = bool(endings) and endings[-1] == ".gz"
+    if packed:
+        endings.pop()
+    kind = _ENDINGS.get(endings[-1]) if endings else None
+    if kind is None or (packed and kind != "csv"):
+        raise DataError(
+            f"{path}: sfumato does not know this kind of file",
+            hint="names end in .csv, .csv.gz, .tsv, .parquet, .arrow or .feather",
+        )
+    return kind + ".gz" if packed else kind
+
+
+def open_source(path: str | os.PathLike[str], *, batch_rows: int | None = None) -> Source:
+    """Open a table for reading in batches.
+
+    Parameters
+    ----------
+    path : path
+        A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files.
+    batch_rows : int, optional
+        About how many rows a batch has; no result depends on it.
+
+    Returns
+    -------
+    Source
+    """
+    path = Path(path)
+    if path.is_dir():
+        return TypedSource(path, "parquet", batch_rows=batch_rows)
+    kind = file_kind(path) if path.is_file() else None
+    if kind is None:
+        raise DataError(f"{path}: no such file", hint="check the path")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: empty", hint="a table has a line of column names and at least two rows")
+    if kind.startswith("csv"):
+        return CsvSource(path, chunk_bytes=CHUNK_BYTES if batch_rows is None else max(64, 40 * batch_rows))
+    return TypedSource(path, kind, batch_rows=batch_rows)

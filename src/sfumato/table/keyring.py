@@ -1,0 +1,147 @@
+"""Where keys and receipts live: a folder of the user's own that nobody else can enter, or beside a given key."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from sfumato.core.keys import Key
+from sfumato.core.receipt import ReceiptBody, open_receipt
+from sfumato.exceptions import KeyFileError, ReceiptError
+from sfumato.table.atomic import write_atomically
+
+__all__ = ["find_receipt", "keys_folder", "new_key_path", "own_folder", "read_receipt", "receipt_path", "write_receipt"]
+
+_LARGEST_RECEIPT = 256 << 20
+
+
+def keys_folder() -> Path:
+    """Return the folder for keys in the user's data directory; it may not exist yet.
+
+    `SFUMATO_KEYS` names another one.
+    """
+    named = os.environ.get("SFUMATO_KEYS")
+    if named:
+        return Path(named)
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return (Path(data).expanduser() / "sfumato" / "keys").absolute()
+
+
+def own_folder(folder: Path) -> Path:
+    """Make a folder that only its owner can enter, or refuse one that others can.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    reason = None
+    try:
+        if not folder.exists():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except OSError as error:
+        reason = error.strerror
+    if reason is not None:
+        raise KeyFileError(f"{folder}: cannot be made ({reason})", hint="name a key file with --key")
+    if not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o077 or status.st_uid != os.getuid():
+        raise KeyFileError(f"{folder}: other users may enter the folder of keys", hint=f"chmod 700 {folder}")
+    return folder
+
+
+def new_key_path(target: Path) -> Path:
+    """Return a free path for the key of a release, in the folder of keys.
+
+    Parameters
+    ----------
+    target : Path
+        The released file; the key is named after it.
+    """
+    folder = own_folder(keys_folder())
+    stem = target.name.partition(".")[0] or "release"
+    path, number = folder / f"{stem}.key", 2
+    while path.exists() or path.is_symlink():
+        path, number = folder / f"{stem}-{number}.key", number + 1
+    return path
+
+
+def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
+    """Return where the receipt of a release stands: one file for each release, the same for the same noise."""
+    return folder / f"{target.name}.{body.identity[:8]}.receipt"
+
+
+def write_receipt(path: Path, sealed: bytes) -> None:
+    """Write a sealed receipt, whole or not at all, readable by its owner."""
+    reason = None
+    try:
+        write_atomically(path, lambda file: file.write(sealed))
+    except OSError as error:
+        reason = error.strerror
+    if reason is not None:
+        raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place with --receipt")
+
+
+def read_receipt(path: Path, key: Key) -> ReceiptBody:
+    """Read and open a receipt.
+
+    Parameters
+    ----------
+    path : Path
+    key : Key
+    """
+    reason = None
+    sealed = b""
+    try:
+        if path.stat().st_size > _LARGEST_RECEIPT:
+            reason = "too large for a receipt"
+        else:
+            sealed = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror
+    if reason is not None:
+        raise ReceiptError(f"{path}: cannot be read ({reason})", hint="name the receipt with --receipt")
+    return open_receipt(key, sealed, str(path))
+
+
+def find_receipt(folder: Path, key: Key, *, n_rows: int | None = None, digest: str | None = None) -> ReceiptBody:
+    """Return the one receipt in a folder that belongs to a key and a released file.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the key.
+    key : Key
+    n_rows : int, optional
+        Rows of the release.
+    digest : str, optional
+        Keyed hash of the released rows; decides when it matches.
+    """
+    mine = list(_receipts(folder, key))
+    exact = [body for _, body in mine if digest is not None and body.released_digest == digest]
+    if exact:
+        return exact[0]
+    fitting = [(path, body) for path, body in mine if n_rows is None or body.n_rows == n_rows]
+    if not fitting:
+        raise ReceiptError(
+            f"{folder}: no receipt of this key{'' if n_rows is None else f' for {n_rows:,} rows'}",
+            hint="it is written with the key; name it with --receipt",
+        )
+    if len({body.identity for _, body in fitting}) > 1:
+        shown = ", ".join(path.name for path, _ in fitting[:5])
+        raise ReceiptError(
+            f"{folder}: {len(fitting)} receipts of this key would fit: {shown}", hint="choose one with --receipt"
+        )
+    return fitting[0][1]
+
+
+def _receipts(folder: Path, key: Key) -> Iterator[tuple[Path, ReceiptBody]]:
+    start = f"sfumato-receipt-1 {key.fingerprint}\n".encode()
+    for path in sorted(folder.glob("*.receipt")):
+        try:
+            with path.open("rb") as file:
+                mine = file.read(len(start)) == start
+        except OSError:
+            continue
+        if mine:
+            yield path, read_receipt(path, key)

@@ -1,0 +1,69 @@
+"""Rows as a file gives them: a batch with the absolute number of its first row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from sfumato.core.secret import Hidden
+
+__all__ = ["CsvStyle", "RawBatch", "Source"]
+
+
+@dataclass(frozen=True, repr=False)
+class RawBatch(Hidden):
+    """Consecutive rows of a file, before anything is done with them.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        Text columns for CSV, typed ones for Parquet and Arrow.
+    start : int
+        Absolute number of the first row.
+    share : float
+        How much of the file has been read.
+    """
+
+    frame: pl.DataFrame
+    start: int
+    share: float
+
+    @property
+    def stop(self) -> int:
+        """Absolute number after the last row."""
+        return self.start + self.frame.height
+
+
+@dataclass(frozen=True)
+class CsvStyle:
+    """How a CSV file is written: what comes back in the release."""
+
+    separator: str = ","
+    line_end: str = "\n"
+
+
+class Source(Protocol):
+    """A table in one or several files that can be read again and again."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is; errors begin with it."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in order."""
+
+    @property
+    def types(self) -> dict[str, pl.DataType]:
+        """The type of each column; empty for CSV, whose cells are text."""
+
+    @property
+    def style(self) -> CsvStyle:
+        """How the release is written if it is a CSV file."""
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[RawBatch]:
+        """Read the table once, in order; all columns for None."""

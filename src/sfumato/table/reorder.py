@@ -1,0 +1,109 @@
+"""Rows in the order of their sort words, in bounded memory: sorted runs on disk, joined bucket by bucket.
+
+The words of a shuffle are random under the key, so a bucket is a range of words and all buckets are about equally
+large. Runs hold released rows and their words only: no original value, and no row number.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.table.sinks import Sink
+from sfumato.table.workspace import Workspace
+
+__all__ = ["Reorder"]
+
+MEMORY_BYTES = 64 << 20
+_MOST_BUCKETS = 4096
+
+
+class Reorder:
+    """Collect rows with a word each, and hand them on in the order of their words (ties: first come, first out).
+
+    Parameters
+    ----------
+    sink : Sink
+    workspace : Workspace
+        Where runs are kept if the rows do not fit in memory.
+    n_rows : int
+        How many rows will come.
+    top : int
+        Number above every word (2^64 for random words, the number of rows for places).
+    memory : int
+        Bytes of rows held in memory.
+    """
+
+    def __init__(
+        self, sink: Sink, workspace: Workspace, n_rows: int, *, top: int = 1 << 64, memory: int = MEMORY_BYTES
+    ) -> None:
+        self._sink, self._folder, self._n_rows, self._top, self._memory = sink, workspace.folder, n_rows, top, memory
+        self._held: list[pl.DataFrame] = []
+        self._held_bytes = 0
+        self._edges: NDArray[np.uint64] | None = None
+        self._runs: list[tuple[Path, list[tuple[int, int]]]] = []
+        self._word = ""
+
+    def add(self, words: NDArray[np.uint64], frame: pl.DataFrame) -> None:
+        """Take rows and their words."""
+        if not self._word:
+            self._word = _free_name(frame.columns)
+        self._held.append(frame.with_columns(pl.Series(self._word, words)))
+        self._held_bytes += int(frame.estimated_size()) + 8 * frame.height
+        if self._held_bytes > self._memory:
+            self._spill()
+
+    def finish(self) -> None:
+        """Hand all rows on."""
+        if not self._runs:
+            if self._held:
+                self._sink.write(self._sorted(self._held).drop(self._word))
+            self._held = []
+            return
+        if self._held:
+            self._spill()
+        assert self._edges is not None
+        for bucket in range(len(self._edges)):
+            parts = [_read_piece(path, *pieces[bucket]) for path, pieces in self._runs if pieces[bucket][1]]
+            if parts:
+                self._sink.write(self._sorted(parts).drop(self._word))
+
+    def _sorted(self, frames: list[pl.DataFrame]) -> pl.DataFrame:
+        return pl.concat(frames).sort(self._word, maintain_order=True)
+
+    def _spill(self) -> None:
+        rows = self._sorted(self._held)
+        if self._edges is None:
+            whole = self._held_bytes / max(rows.height, 1) * self._n_rows
+            buckets = int(min(_MOST_BUCKETS, max(2, np.ceil(2 * whole / self._memory))))
+            self._edges = np.array([self._top * i // buckets for i in range(buckets)], dtype=np.uint64)
+        places = np.searchsorted(rows[self._word].to_numpy(), self._edges)
+        stops = np.append(places[1:], rows.height)
+        path = self._folder / f"run-{len(self._runs)}"
+        pieces = []
+        with path.open("xb") as file:
+            for start, stop in zip(places.tolist(), stops.tolist(), strict=True):
+                piece = io.BytesIO()
+                if stop > start:
+                    rows.slice(start, stop - start).write_ipc_stream(piece)
+                pieces.append((file.tell(), piece.tell()))
+                file.write(piece.getbuffer())
+        self._runs.append((path, pieces))
+        self._held, self._held_bytes = [], 0
+
+
+def _read_piece(path: Path, offset: int, size: int) -> pl.DataFrame:
+    with path.open("rb") as file:
+        file.seek(offset)
+        return pl.read_ipc_stream(io.BytesIO(file.read(size)))
+
+
+def _free_name(names: list[str]) -> str:
+    name = "word"
+    while name in names:
+        name += "_"
+    return name

@@ -1,0 +1,82 @@
+"""Parquet and Arrow files as batches of typed cells; a folder of Parquet files is one table in name order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from sfumato.exceptions import DataError
+from sfumato.table.headers import check_headers
+from sfumato.table.raw import CsvStyle, RawBatch
+
+__all__ = ["TypedSource"]
+
+_BATCH_CELLS = 1 << 21
+
+
+class TypedSource:
+    """One Parquet or Arrow file, or a folder of Parquet files.
+
+    Parameters
+    ----------
+    path : Path
+    kind : "parquet" or "arrow"
+    batch_rows : int, optional
+        Rows read at a time; no result depends on it.
+    """
+
+    style = CsvStyle()
+
+    def __init__(self, path: Path, kind: str, *, batch_rows: int | None = None) -> None:
+        self.path = path
+        self._kind = kind
+        self._files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not self._files:
+            raise DataError(f"{path}: no Parquet file in this folder", hint="their names must end in .parquet")
+        schemas, self._rows = [], []
+        for file in self._files:
+            schema, rows = self._look(file)
+            schemas.append(schema)
+            self._rows.append(rows)
+        for file, schema in zip(self._files, schemas, strict=True):
+            if schema != schemas[0]:
+                raise DataError(
+                    f"{file}: other columns or types than {self._files[0].name}",
+                    hint="the files of a folder are one table: write them with the same columns",
+                )
+        self.types = dict(schemas[0])
+        self.names = tuple(self.types)
+        check_headers(self.names, str(path))
+        self._batch = batch_rows or max(4096, _BATCH_CELLS // max(len(self.names), 1))
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[RawBatch]:
+        """Read the table once; see `Source`."""
+        wanted = list(self.names) if columns is None else [name for name in self.names if name in set(columns)]
+        total = max(sum(self._rows), 1)
+        row = 0
+        for file, rows in zip(self._files, self._rows, strict=True):
+            for start in range(0, rows, self._batch):
+                frame = self._part(file, wanted, start)
+                yield RawBatch(frame, row, (row + frame.height) / total)
+                row += frame.height
+
+    def _scan(self, file: Path) -> pl.LazyFrame:
+        return pl.scan_parquet(file) if self._kind == "parquet" else pl.scan_ipc(file)
+
+    def _look(self, file: Path) -> tuple[dict[str, pl.DataType], int]:
+        try:
+            scan = self._scan(file)
+            return dict(scan.collect_schema()), int(scan.select(pl.len()).collect().item())
+        except (pl.exceptions.PolarsError, OSError):
+            pass
+        name = "a Parquet" if self._kind == "parquet" else "an Arrow"
+        raise DataError(f"{file}: not {name} file that can be read", hint="check the file, and the ending of its name")
+
+    def _part(self, file: Path, wanted: list[str], start: int) -> pl.DataFrame:
+        try:
+            return self._scan(file).select(wanted).slice(start, self._batch).collect()
+        except (pl.exceptions.PolarsError, OSError):
+            pass
+        raise DataError(f"{file}: cannot be read at row {start}", hint="the file may be damaged")

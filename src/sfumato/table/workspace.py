@@ -1,0 +1,183 @@
+"""A folder of one's own beside the target: whatever happens, the target stands whole or not at all.
+
+Everything unfinished lives in a hidden folder that only its owner can enter. Its lock is held while the release
+runs; a run that was killed leaves a folder without a holder, and the next release to the same target sweeps it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import polars as pl
+
+from sfumato.exceptions import DataError
+
+__all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_writes"]
+
+_ENDING = ".sfumato-part"
+
+
+def check_target(target: Path, *, force: bool) -> None:
+    """Raise unless a file can be written at a place.
+
+    Parameters
+    ----------
+    target : Path
+    force : bool
+        Whether an existing file may be replaced.
+    """
+    folder = target.absolute().parent
+    if not folder.is_dir():
+        raise DataError(f"{target}: no folder {folder}", hint="make the folder first, or choose another")
+    if target.is_symlink():
+        raise DataError(f"{target}: a symbolic link, which is not followed", hint="give the path of the file itself")
+    if target.is_dir():
+        raise DataError(f"{target}: a folder, not a file", hint="give the name of a file")
+    if target.exists() and not force:
+        raise DataError(f"{target}: exists already", hint="--force replaces it")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataError(f"{target}: cannot be written there (permission denied)", hint="choose another folder")
+
+
+def disk_error(error: OSError, path: Path) -> DataError:
+    """Return an error of the operating system in the words of this package."""
+    reason = error.strerror or type(error).__name__
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "free some space, or choose a place on another disk" if full else "check the folder and its permissions"
+    return DataError(f"{path}: cannot be written ({reason})", hint=hint)
+
+
+@contextlib.contextmanager
+def guarded_writes(target: Path) -> Iterator[None]:
+    """Turn a full disk and other troubles of writing into one clear error.
+
+    Parameters
+    ----------
+    target : Path
+        The file that is being made.
+    """
+    problem: DataError | None = None
+    try:
+        yield
+    except OSError as error:
+        problem = disk_error(error, target)
+    except pl.exceptions.PolarsError as error:
+        # without the writer's own words: they may quote cells
+        full = "No space" in str(error) or "os error 28" in str(error)
+        problem = DataError(
+            f"{target}: cannot be written ({'No space left on device' if full else type(error).__name__})",
+            hint="free some space, or choose a place on another disk",
+        )
+    if problem is not None:
+        raise problem
+
+
+def file_digest(path: Path, subkey: bytes) -> str:
+    """Return the keyed hash of a file, hexadecimal.
+
+    Parameters
+    ----------
+    path : Path
+    subkey : bytes
+    """
+    digest = hashlib.blake2b(key=subkey, digest_size=32)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+class Workspace:
+    """The hidden folder in which one target is made; a context manager that always cleans up.
+
+    Parameters
+    ----------
+    target : Path
+
+    Attributes
+    ----------
+    part : Path
+        Where the target is written before it is renamed.
+    folder : Path
+        Room for other temporary files.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target.absolute()
+        self.folder = self.target.parent / f".{self.target.name}.{secrets.token_hex(6)}{_ENDING}"
+        self.part = self.folder / "part"
+        self._lock = -1
+
+    def __enter__(self) -> Self:
+        self._sweep()
+        try:
+            self.folder.mkdir(mode=0o700)
+            self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._remove()
+            raise disk_error(error, self.target) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._remove()
+
+    def commit(self) -> None:
+        """Put the finished part in its place."""
+        try:
+            descriptor = os.open(self.part, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            self.part.replace(self.target)
+            _sync_folder(self.target.parent)
+        except OSError as error:
+            raise disk_error(error, self.target) from None
+
+    def _remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def _sweep(self) -> None:
+        """Remove what runs that were killed have left."""
+        for stale in self.target.parent.glob(f".{_escaped(self.target.name)}.*{_ENDING}"):
+            if stale.is_symlink() or not stale.is_dir():
+                continue
+            with contextlib.suppress(OSError):
+                if not (stale / "lock").exists():
+                    shutil.rmtree(stale, ignore_errors=True)
+                    continue
+                lock = os.open(stale / "lock", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its owner lives
+                    shutil.rmtree(stale, ignore_errors=True)
+                finally:
+                    os.close(lock)
+
+
+def _escaped(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "[]*?" else letter for letter in name)
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # not every file system knows it
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
