@@ -54,6 +54,7 @@ HOMES: dict[str, set[str]] = {
     "click": {"cli"},
     "rich": {"cli"},
     "pymetis": {"cluster"},
+    "numba": {"core"},
     "sklearn": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "demo"},
     "scipy": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "tuning"},
 }

@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist
 
 from sfumato.exceptions import DataError
 from sfumato.perturb import IndependentNoise
-from sfumato.perturb.references import direct_classification, two_nearest
+from sfumato.perturb.nearest_two import all_distances, two_nearest
+from sfumato.perturb.references import direct_classification
 
 
 def clustered(seed: int, d: int, n: int = 2000, k: int = 5) -> np.ndarray:
@@ -70,6 +71,29 @@ def test_two_nearest_agrees_with_brute_force(seed: int, b: int, d: int) -> None:
     rows, references = rng.normal(size=(40, d)), rng.normal(size=(b, d))
     expected = np.sort(cdist(rows, references), axis=1)[:, :2]
     np.testing.assert_allclose(np.column_stack(two_nearest(rows.T.copy(), references)), expected, rtol=1e-12)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    b=st.integers(2, 60),
+    d=st.integers(1, 7),
+    offset=st.sampled_from([0.0, 3.0, 1e6, 1e15]),
+    far=st.sampled_from([1.0, 1e8, 1e30, 1e140]),
+    grid=st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
+def test_choosing_by_blas_never_changes_a_bit(seed, b, d, offset, far, grid) -> None:
+    """Ties, references that occur twice, rows far away, columns with a large mean: the exact distances all the same."""
+    rng = np.random.default_rng(seed)
+    rows, references = rng.normal(size=(d, 300)), rng.normal(size=(b, d))
+    if grid:
+        rows, references = np.rint(rows * 2), np.rint(references * 2)
+    rows[:, :50] *= far
+    rows, references = rows + offset, references + offset
+    best, second = all_distances(rows, references)
+    nearest, next_one = two_nearest(rows, references)
+    assert nearest.tobytes() == np.sqrt(best).tobytes()
+    assert next_one.tobytes() == np.sqrt(second).tobytes()
 
 
 def test_one_reference_is_not_enough_and_the_error_says_what_to_change() -> None:

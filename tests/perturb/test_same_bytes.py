@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -87,21 +88,26 @@ def test_batches_fitted_from_a_function_and_from_a_list_agree() -> None:
 
 
 DIGESTS = """
-import hashlib, json, warnings
+import hashlib, json, os, warnings
 import numpy as np
 warnings.simplefilter("ignore")
+from sfumato.core import fast
 from tests.perturb.cases import table, variants
+assert (fast.load() is None) == (os.environ.get("SFUMATO_NO_NUMBA") == "1")
 out = []
-for perturber in variants(insecure_seed=3):
-    released = np.ascontiguousarray(perturber.fit_transform(table(700)), dtype="<f8")
-    out.append(hashlib.sha256(released.tobytes()).hexdigest())
+for rows in (700, 9_001):
+    for perturber in variants(insecure_seed=3):
+        if rows == 700 or perturber.tier == "row":
+            released = np.ascontiguousarray(perturber.fit_transform(table(rows)), dtype="<f8")
+            out.append(hashlib.sha256(released.tobytes()).hexdigest())
 print(json.dumps(out))
 """
 
 
+@cache
 def _digests(**environment: str) -> list[str]:
     root = Path(__file__).resolve().parents[2]
-    env = {**os.environ, "PYTHONPATH": str(root), **environment}
+    env = {**os.environ, "PYTHONPATH": str(root), "SFUMATO_NO_NUMBA": "0", **environment}
     done = subprocess.run(
         [sys.executable, "-c", DIGESTS], env=env, capture_output=True, text=True, check=False, cwd=root
     )
@@ -109,17 +115,29 @@ def _digests(**environment: str) -> list[str]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_the_bytes_do_not_depend_on_the_processor() -> None:
-    """Without AVX-512 and AVX2 in numpy, and with the BLAS of another processor."""
+def _wide_features() -> str:
     import numpy._core._multiarray_umath as umath
 
-    wide = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name)]
-    here = [
-        hashlib.sha256(np.ascontiguousarray(p.fit_transform(TABLE), dtype="<f8").tobytes()).hexdigest()
-        for p in variants(insecure_seed=3)
-    ]
-    plain = _digests(NPY_DISABLE_CPU_FEATURES=" ".join(wide), OPENBLAS_CORETYPE="Haswell", OPENBLAS_NUM_THREADS="1")
-    assert plain == here
+    return " ".join(name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name))
+
+
+# as if on another machine: numpy without AVX2 and AVX-512, the BLAS of another processor, numba for a plain x86-64
+OTHER_NUMPY = {
+    "NPY_DISABLE_CPU_FEATURES": _wide_features(),
+    "OPENBLAS_CORETYPE": "Haswell",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+OTHER_NUMBA = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+NO_NUMBA = {"SFUMATO_NO_NUMBA": "1"}
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [NO_NUMBA, OTHER_NUMPY | NO_NUMBA, OTHER_NUMPY, OTHER_NUMBA],
+    ids=["numpy", "numpy elsewhere", "numpy elsewhere with numba", "numba elsewhere"],
+)
+def test_the_bytes_depend_neither_on_the_processor_nor_on_numba(environment) -> None:
+    assert _digests(**environment) == _digests()
 
 
 def test_golden_digests_guard_the_stream_version() -> None:

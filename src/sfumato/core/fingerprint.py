@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import derive
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
@@ -45,13 +46,19 @@ class RowHasher(Hidden):
     def __init__(self, subkey: bytes, names: Sequence[str]) -> None:
         self._subkey = subkey
         self._names = tuple(names)
-        self._multipliers = [_odd_words(derive(subkey, "column", name), 1)[0] for name in names]
+        self._multipliers = np.array(
+            [_odd_words(derive(subkey, "column", name), 1)[0] for name in names], dtype=np.uint64
+        )
         self._spread = _odd_words(derive(subkey, "spread"), 1)[0]
         self._lanes = [_odd_words(derive(subkey, "lane", lane), 3) for lane in (0, 1)]
 
     def rows(self, tile: NDArray[np.float64]) -> NDArray[np.uint64]:
         """Return one 64-bit hash for each row of a tile of shape (columns, rows)."""
         total = np.zeros(tile.shape[1], dtype=np.uint64)
+        fast = compiled_kernels(tile.size)
+        if fast is not None:
+            fast.hash_rows(tile, self._multipliers, self._spread, total)
+            return total
         values = np.empty(tile.shape[1])
         bits, high = values.view(np.uint64), np.empty_like(total)
         for column, multiplier in zip(tile, self._multipliers, strict=True):

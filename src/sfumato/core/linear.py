@@ -12,7 +12,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cholesky", "cos_sin_degrees", "eigen_symmetric", "multiply_columns"]
+from sfumato.core.fast import compiled_kernels
+
+__all__ = ["add_product", "cholesky", "cos_sin_degrees", "eigen_symmetric", "multiply_columns", "turn_columns"]
 
 Floats = NDArray[np.float64]
 
@@ -115,13 +117,63 @@ def multiply_columns(matrix: Floats, tile: Floats) -> Floats:
     [[11.0, 22.0]]
     """
     out = np.zeros((len(matrix), tile.shape[1]))
+    fast = compiled_kernels(tile.size)
+    if fast is not None:
+        fast.multiply_columns(matrix, tile, out)
+        return out
     scratch = np.empty(tile.shape[1])
     for row, target in zip(matrix, out, strict=True):
-        for weight, column in zip(row, tile, strict=True):
-            if weight != 0.0:
-                np.multiply(column, weight, out=scratch)
-                target += scratch
+        _weighted_sum(row, tile, target, scratch)
     return out
+
+
+def add_product(matrix: Floats, tile: Floats, out: Floats) -> None:
+    """Do out += matrix times tile, a row of the product at a time: no second tile for the product.
+
+    Parameters
+    ----------
+    matrix : array of shape (e, d)
+    tile : array of shape (d, rows)
+    out : array of shape (e, rows)
+        Changed in place.
+    """
+    fast = compiled_kernels(tile.size)
+    total, scratch = np.empty((1, tile.shape[1])), np.empty(tile.shape[1])
+    for row, target in zip(matrix, out, strict=True):
+        if fast is not None:
+            fast.multiply_columns(row[None, :], tile, total)
+        else:
+            total[...] = 0.0
+            _weighted_sum(row, tile, total[0], scratch)
+        target += total[0]
+
+
+def _weighted_sum(weights: Floats, tile: Floats, target: Floats, scratch: Floats) -> None:
+    for weight, column in zip(weights, tile, strict=True):
+        if weight != 0.0:
+            np.multiply(column, weight, out=scratch)
+            target += scratch
+
+
+def turn_columns(x: Floats, y: Floats, cosine: float, to_x: float, to_y: float) -> None:
+    """Do x, y = x * cosine + y * to_x, y * cosine - x * to_y in place.
+
+    Examples
+    --------
+    >>> x, y = np.array([1.0]), np.array([0.0])
+    >>> turn_columns(x, y, 0.0, 1.0, 1.0)
+    >>> x.tolist(), y.tolist()
+    ([0.0], [-1.0])
+    """
+    fast = compiled_kernels(x.size + y.size)
+    if fast is not None:
+        fast.turn(x, y, cosine, to_x, to_y)
+        return
+    before, scratch = x * to_y, y * to_x
+    x *= cosine
+    x += scratch
+    y *= cosine
+    y -= before
 
 
 def cos_sin_degrees(angle: float) -> tuple[float, float]:

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from sfumato.core.cipher import WordStream
 from sfumato.core.keys import derive
 
 __all__ = ["RecordIds", "RowRange", "Rows"]
-
-_WORDS_PER_BLOCK = 2  # one AES block is 16 bytes, two words
 
 
 class Rows(Protocol):
@@ -31,8 +29,8 @@ class Rows(Protocol):
     def part(self, start: int, stop: int) -> Rows:
         """Return the rows at the positions start..stop-1 of this block."""
 
-    def words(self, subkey: bytes) -> NDArray[np.uint64]:
-        """Return one uniform 64-bit word for each row, from the stream of a subkey."""
+    def words(self, stream: bytes | WordStream) -> NDArray[np.uint64]:
+        """Return one uniform 64-bit word for each row, from a stream or the stream of a subkey."""
 
     def labels(self) -> NDArray[np.uint64]:
         """Return one 64-bit number that names each row."""
@@ -58,15 +56,8 @@ class RowRange:
     def part(self, start: int, stop: int) -> RowRange:
         return RowRange(self.start + start, self.start + stop)
 
-    def words(self, subkey: bytes) -> NDArray[np.uint64]:
-        # AES-256 in counter mode: block b of the key stream holds words 2b and 2b+1, so any row is one seek away
-        first = self.start // _WORDS_PER_BLOCK
-        skip = self.start % _WORDS_PER_BLOCK
-        blocks = -(-(len(self) + skip) // _WORDS_PER_BLOCK)
-        cipher = Cipher(algorithms.AES(subkey), modes.CTR(first.to_bytes(16, "big"))).encryptor()
-        raw = bytearray(16 * blocks + 15)  # older releases of cryptography want room for one block more
-        cipher.update_into(bytes(16 * blocks), raw)
-        return np.frombuffer(raw, dtype="<u8", count=2 * blocks)[skip : skip + len(self)]
+    def words(self, stream: bytes | WordStream) -> NDArray[np.uint64]:
+        return _stream_of(stream).read(self.start, len(self))
 
     def labels(self) -> NDArray[np.uint64]:
         return np.arange(self.start, self.stop, dtype=np.uint64)
@@ -103,11 +94,12 @@ class RecordIds:
     def part(self, start: int, stop: int) -> RecordIds:
         return RecordIds(self.digests[start:stop])
 
-    def words(self, subkey: bytes) -> NDArray[np.uint64]:
-        # the cipher as a pseudo-random function of the id; ECB is right here because each input is a digest
-        cipher = Cipher(algorithms.AES(subkey), modes.ECB()).encryptor()  # noqa: S305
-        out = np.frombuffer(cipher.update(self.digests.tobytes()), dtype="<u8")
-        return out.reshape(-1, 2)[:, 0].copy()
+    def words(self, stream: bytes | WordStream) -> NDArray[np.uint64]:
+        return _stream_of(stream).of_digests(self.digests)
 
     def labels(self) -> NDArray[np.uint64]:
         return np.ascontiguousarray(self.digests).view("<u8")[:, 0].copy()
+
+
+def _stream_of(stream: bytes | WordStream) -> WordStream:
+    return WordStream(stream) if isinstance(stream, bytes) else stream

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.cipher import WordStream
 from sfumato.core.keys import Key, derive
 from sfumato.core.rows import RowRange, Rows
 from sfumato.exceptions import SecretStateError
@@ -55,11 +56,12 @@ class Streams:
     False
     """
 
-    __slots__ = ("_children", "_root", "_subkeys")
+    __slots__ = ("_children", "_root", "_streams", "_subkeys")
 
     def __init__(self, root: bytes) -> None:
         self._root = root
         self._subkeys: dict[tuple[str, str], bytes] = {}
+        self._streams: dict[tuple[str, str], WordStream] = {}
         self._children: dict[str, Streams] = {}
 
     def child(self, purpose: str) -> Streams:
@@ -79,7 +81,10 @@ class Streams:
             Column name, or "" for words that belong to the whole row.
         rows : Rows
         """
-        return rows.words(self.subkey(purpose, column))
+        name = (purpose, column)
+        if name not in self._streams:
+            self._streams[name] = WordStream(self.subkey(purpose, column))
+        return rows.words(self._streams[name])
 
     def scalars(self, purpose: str, column: str, count: int) -> NDArray[np.uint64]:
         """Return `count` words that belong to a column as a whole (an angle, an offset)."""

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.tiles import BLOCK_ROWS, tile_rows
@@ -80,8 +81,9 @@ class Survey(Summary):
         if tile.shape[1] == 0:
             return
         self.n_rows += tile.shape[1]
-        np.minimum(self.low, tile.min(axis=1), out=self.low)
-        np.maximum(self.high, tile.max(axis=1), out=self.high)
+        # + 0.0: which of -0.0 and 0.0 is smaller depends on the order of the rows
+        np.minimum(self.low, tile.min(axis=1) + 0.0, out=self.low)
+        np.maximum(self.high, tile.max(axis=1) + 0.0, out=self.high)
         hashes = self._hasher.rows(tile)
         if self._hashes is not None and isinstance(rows, RowRange):
             self._hashes[rows.start : rows.stop] = hashes
@@ -147,23 +149,33 @@ class Moments(Summary):
             self._add_part(tile[:, start : start + (1 << 19)])
 
     def _add_part(self, tile: Floats) -> None:
-        scaled = tile - self._middle[:, None]
-        scaled /= self._unit[:, None]
-        steps = np.rint(scaled)
-        scaled -= steps
-        scaled *= 2.0**22
-        rest = np.rint(scaled, out=scaled)
+        steps, sums, rests = self._steps(tile)
         products = np.zeros(self._products.shape, dtype=np.int64)
         for start in range(0, tile.shape[1], _PRODUCT_ROWS):
             part = steps[:, start : start + _PRODUCT_ROWS]
             exact = part @ part.T if self._cross else (part * part).sum(axis=1)
             products += exact.astype(np.int64)
         self.n_rows += tile.shape[1]
-        # whole numbers of 21 bits: doubles hold sums of 2^19 of them exactly, in any order
-        for column, (s, r) in enumerate(zip(steps.sum(axis=1), rest.sum(axis=1), strict=True)):
+        for column, (s, r) in enumerate(zip(sums, rests, strict=True)):
             self._sums[column] += int(s)
             self._rest[column] += int(r)
         self._products += products.astype(object)
+
+    def _steps(self, tile: Floats) -> tuple[Floats, Any, Any]:
+        """Return the values in whole steps of the grid, their sums, and the sums of the rests in 2^-22 steps."""
+        fast = compiled_kernels(tile.size)
+        if fast is not None:
+            steps = np.empty(tile.shape)
+            pairs = [fast.grid_steps(*one) for one in zip(tile, self._middle, self._unit, steps, strict=True)]
+            return steps, [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        scaled = tile - self._middle[:, None]
+        scaled /= self._unit[:, None]
+        steps = np.rint(scaled)
+        scaled -= steps
+        scaled *= 2.0**22
+        rests = np.rint(scaled, out=scaled)
+        # whole numbers of 21 bits: doubles hold sums of 2^19 of them exactly, in any order
+        return steps, steps.sum(axis=1), rests.sum(axis=1)
 
     def merge(self, other: Self) -> None:
         self.n_rows += other.n_rows

@@ -13,14 +13,17 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["arcsine", "bernoulli", "laplace", "normal", "permutation", "symmetric_uniform", "uniform"]
+from sfumato.core.fast import compiled_kernels
+
+__all__ = ["arcsine", "bernoulli", "laplace", "normal", "permutation", "symmetric_uniform", "table_of", "uniform"]
 
 Words = NDArray[np.uint64]
 Floats = NDArray[np.float64]
 
-_HALF_BITS = np.uint64(np.float64(0.5).view(np.uint64) >> np.uint64(46))  # index of the first table segment
+_HALF_BITS = np.int64(np.float64(0.5).view(np.int64) >> np.int64(46))  # index of the first table segment
 _LOW_46 = np.uint64((1 << 46) - 1)
 _ONE = np.float64(1.0).view(np.uint64)
+_TWO = np.float64(2.0).view(np.uint64)
 
 
 def uniform(words: Words) -> Floats:
@@ -53,10 +56,11 @@ def symmetric_uniform(words: Words) -> Floats:
     >>> symmetric_uniform(np.array([0, 2**63], dtype=np.uint64)).round(6).tolist()
     [-1.0, 0.0]
     """
-    out = (words >> np.uint64(12)).astype(np.float64)
-    out += 0.5
-    out *= 2.0**-51
-    out -= 1.0
+    bits = words >> np.uint64(12)
+    bits |= _TWO  # the 52 bits as the mantissa of a number between 2 and 4: all that follows is exact
+    out = bits.view(np.float64)
+    out -= 3.0
+    out += 2.0**-52
     return out
 
 
@@ -86,23 +90,37 @@ def permutation(words: Words) -> NDArray[np.intp]:
 
 
 def _symmetric(words: Words, law: str) -> Floats:
+    fast = compiled_kernels(len(words))
+    if fast is not None:
+        out: Floats = np.empty(len(words))
+        fast.table_law(words, table_of(law), out)
+        return out
     table = _table(law)
     # bits 12..63 are the tail probability v = (k + 1/2) / 2^53, bit 0 is the sign
-    v = (words >> np.uint64(12)).astype(np.float64)
+    v = (words >> np.uint64(12)).view(np.int64).astype(np.float64)
     v += 0.5
     bits = v.view(np.uint64)
     # an octave and 64 parts of it: the exponent and the six leading bits of the mantissa are the segment
-    segment = ((bits >> np.uint64(46)) - _HALF_BITS).view(np.int64)
+    segment = (bits >> np.uint64(46)).view(np.int64)
+    segment -= _HALF_BITS
     bits &= _LOW_46
     bits <<= np.uint64(6)
     bits |= _ONE
     v -= 1.0  # now the position inside the segment, in [0, 1)
-    out: Floats = table[3].take(segment)
+    out = table[3].take(segment)
     for power in (2, 1, 0):
         out *= v
         out += table[power].take(segment)
     out.view(np.uint64)[...] ^= words << np.uint64(63)
     return out
+
+
+@cache
+def table_of(law: str) -> Floats:
+    """Return the cubics of a law, one row of four coefficients for each segment."""
+    table = np.ascontiguousarray(_table(law).T)
+    table.setflags(write=False)
+    return table
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
+from sfumato.core.noise import add_noise
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -17,7 +18,7 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.perturb.base import Perturber
 from sfumato.perturb.drawing import per_column
-from sfumato.perturb.noise import unit_noise
+from sfumato.perturb.noise import UNIT_FACTORS
 
 __all__ = ["AdditiveNoise"]
 
@@ -84,8 +85,7 @@ class AdditiveNoise(Perturber):
         return _Fitted(facts.names, scales)
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
+        unit = UNIT_FACTORS[self.distribution]
         for values, name, scale in zip(tile, fitted.names, fitted.scales, strict=True):
-            noise = unit_noise(self.distribution, streams.words("noise", name, rows))
-            noise *= scale
-            values += noise
+            add_noise(values, streams.words("noise", name, rows), self.distribution, unit, scale)
         return tile

@@ -30,7 +30,7 @@ from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.checks import UnchangedCells, check_facts, check_size, row_hashes, warn_reused, whole_number
 from sfumato.perturb.entries import Method
-from sfumato.perturb.finish import TYPES, finish_column
+from sfumato.perturb.finish import TYPES, finish_values
 from sfumato.perturb.parameters import check_parameter
 from sfumato.perturb.state import FittedState, refuse_pickle
 from sfumato.table.frames import Frame, as_library, is_empty, read_frame
@@ -328,9 +328,14 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         released = frame.blank([TYPES[kind] for kind in kinds])
         unchanged = UnchangedCells(frame, state.facts) if names is None else None
 
+        whole = released[0].base  # the columns of an array are columns of one array: written together
+
         def write(start: int, stop: int, tile: Floats) -> None:
-            for values, kind, target in zip(tile, kinds, released, strict=True):
-                finish_column(values, kind, target[start:stop])
+            if whole is not None:
+                finish_values(tile, kinds[0], whole[start:stop].T)
+            else:
+                for values, kind, target in zip(tile, kinds, released, strict=True):
+                    finish_values(values, kind, target[start:stop])
             if unchanged is not None:
                 unchanged.look(start, stop, released)
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
+from sfumato.core.noise import add_noise
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.variates import arcsine
 from sfumato.perturb.base import Perturber
 from sfumato.perturb.drawing import draw_uniforms
 
@@ -91,9 +91,7 @@ class ChaoticNoise(Perturber):
             tile += noise
             return tile
         for values, name, width in zip(tile, fitted.names, fitted.widths, strict=True):
-            noise = arcsine(streams.words("noise", name, rows))
-            noise *= width
-            values += noise
+            add_noise(values, streams.words("noise", name, rows), "arcsine", width)
         return tile
 
 

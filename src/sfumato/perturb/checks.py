@@ -71,15 +71,26 @@ class UnchangedCells:
         self._changed = dict.fromkeys(np.flatnonzero(facts.high > facts.low).tolist(), 0)
         self._enough = len(frame) - len(frame) // 2  # with so many changed cells a column is fine
         self._lock = Lock()
+        self._whole = frame.whole()
 
     def look(self, start: int, stop: int, released: list[NDArray[Any]]) -> None:
         """Compare the rows start..stop-1, while they are in the cache; columns that are fine are skipped."""
+        if all(changed >= self._enough for changed in self._changed.values()):
+            return
+        after = released[0].base
+        if self._whole is not None and after is not None:
+            # an array: row by row, as it lies in memory
+            different = np.count_nonzero(self._whole[start:stop] != after[start:stop], axis=0)
+            with self._lock:
+                for column in self._changed:
+                    self._changed[column] += int(different[column])
+            return
         for column, changed in list(self._changed.items()):
             if changed < self._enough:
-                before, after = self._frame.columns[column][start:stop], released[column][start:stop]
-                different = int(np.count_nonzero(before != after))
+                before = self._frame.columns[column][start:stop]
+                count = int(np.count_nonzero(before != released[column][start:stop]))
                 with self._lock:
-                    self._changed[column] += different
+                    self._changed[column] += count
 
     def warn(self) -> None:
         """Warn if there are such columns; call it when every row has been looked at."""

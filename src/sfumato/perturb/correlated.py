@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
-from sfumato.core.linear import cholesky, multiply_columns
+from sfumato.core.linear import add_product, cholesky
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -79,5 +79,5 @@ class CorrelatedNoise(Perturber):
         independent = np.empty_like(tile)
         for target, name in zip(independent, fitted.names, strict=True):
             target[...] = normal(streams.words("noise", name, rows))
-        tile += multiply_columns(fitted.factor, independent)
+        add_product(fitted.factor, independent, tile)
         return tile

@@ -9,26 +9,26 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError
 
-__all__ = ["TYPES", "finish_column"]
+__all__ = ["TYPES", "finish_values"]
 
 # integers come back as 64-bit ones: a perturbed value may leave the range of a smaller type
 TYPES: dict[str, Any] = {"integer": np.int64, "float32": np.float32, "float64": np.float64}
 _LARGEST = 2.0**62
 
 
-def finish_column(values: NDArray[np.float64], kind: str, target: NDArray[Any]) -> None:
-    """Write released values into a column of their own type: integers by rounding half to even.
+def finish_values(values: NDArray[np.float64], kind: str, target: NDArray[Any]) -> None:
+    """Write released values of one or several columns into arrays of their own type: integers by rounding half to even.
 
     Parameters
     ----------
-    values : array of shape (n,)
+    values : array
     kind : str
-    target : array of shape (n,)
+    target : array of the same shape
 
     Examples
     --------
     >>> out = np.empty(3, dtype=TYPES["integer"])
-    >>> finish_column(np.array([1.2, 2.5, -0.7]), "integer", out)
+    >>> finish_values(np.array([1.2, 2.5, -0.7]), "integer", out)
     >>> out.tolist()
     [1, 2, -1]
     """

@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
+from sfumato.core.noise import add_noise
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
-from sfumato.core.variates import normal, symmetric_uniform
+from sfumato.core.variates import normal
 from sfumato.exceptions import DataError
 from sfumato.perturb.base import Perturber
-from sfumato.perturb.references import direct_classification, two_nearest
+from sfumato.perturb.nearest_two import two_nearest
+from sfumato.perturb.references import direct_classification
 
 __all__ = ["IndependentNoise"]
 
@@ -107,15 +109,15 @@ class IndependentNoise(Perturber):
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         nearest, second = two_nearest(tile / fitted.units[:, None], fitted.references)
         size = (second - nearest) * 0.5
-        noise = self._unit_box(fitted, rows, streams) if self.noise == "box" else self._unit_ball(fitted, rows, streams)
-        for values, unit_noise, width in zip(tile, noise, fitted.widths, strict=True):
+        if self.noise == "box":
+            for values, name, width in zip(tile, fitted.names, fitted.widths, strict=True):
+                add_noise(values, streams.words("noise", name, rows), "uniform", size, float(width))
+            return tile
+        for values, unit_noise, width in zip(tile, self._unit_ball(fitted, rows, streams), fitted.widths, strict=True):
             unit_noise *= size
             unit_noise *= width
             values += unit_noise
         return tile
-
-    def _unit_box(self, fitted: _Fitted, rows: Rows, streams: Streams) -> Floats:
-        return np.array([symmetric_uniform(streams.words("noise", name, rows)) for name in fitted.names])
 
     def _unit_ball(self, fitted: _Fitted, rows: Rows, streams: Streams) -> Floats:
         # a point on the sphere in two more dimensions, those two left out, is uniform in the ball

@@ -7,16 +7,20 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import spans, tile_rows
 
-__all__ = ["IntervalCounts", "positions"]
+__all__ = ["IntervalCounts", "intervals_of", "positions"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_SUM_BITS = 30  # 2^30 times 2^33 rows fits in 64 bits, and times the 2^16 rows of a block is exact in a double
+_SUM_BITS = 30  # 2^30 times 2^33 rows fits in 64 bits, and times the 2^18 rows of a block is exact in a double
 _SQUARE_BITS = 16
+_FEWEST_ROWS, _MOST_ROWS = 1 << 14, 1 << 18
+_BLOCK_BYTES = 1 << 25
 
 
 def positions(values: Floats, low: float, high: float, n_intervals: int) -> tuple[Integers, Floats]:
@@ -38,13 +42,31 @@ def positions(values: Floats, low: float, high: float, n_intervals: int) -> tupl
     """
     if high <= low:
         return np.zeros(len(values), dtype=np.int64), np.zeros(len(values))
+    place = _on_scale(values, low, high, n_intervals)
+    interval = np.minimum(place, _last_place(n_intervals)).astype(np.int64)
+    place -= interval
+    return interval, place
+
+
+def intervals_of(values: Floats, low: float, high: float, n_intervals: int) -> Integers:
+    """Return the interval of each value, without its place inside."""
+    if high <= low:
+        return np.zeros(len(values), dtype=np.int64)
+    place = _on_scale(values, low, high, n_intervals)
+    return np.minimum(place, _last_place(n_intervals), out=place).astype(np.int64)
+
+
+def _on_scale(values: Floats, low: float, high: float, n_intervals: int) -> Floats:
     place = values - low
     place /= high - low
     place *= float(n_intervals)
-    np.clip(place, 0.0, float(n_intervals), out=place)
-    interval = np.minimum(place.astype(np.int64), n_intervals - 1)
-    place -= interval
-    return interval, place
+    np.maximum(place, 0.0, out=place)
+    return np.minimum(place, float(n_intervals), out=place)
+
+
+def _last_place(n_intervals: int) -> float:
+    # the largest number below the end of the scale: the end itself belongs to the last interval
+    return float(np.nextafter(float(n_intervals), 0.0))
 
 
 class IntervalCounts(Summary):
@@ -66,14 +88,36 @@ class IntervalCounts(Summary):
     def fresh(self) -> Self:
         return type(self)(self._low, self._high, self.n_intervals)
 
+    @property
+    def block_rows(self) -> int:
+        # counting takes a table of all intervals for each column of a block: large blocks are cheaper
+        return int(min(_MOST_ROWS, max(_FEWEST_ROWS, _BLOCK_BYTES // (8 * len(self._low)))))
+
     def add(self, tile: Floats, rows: Rows) -> None:
+        fast = compiled_kernels(tile.size)
         for column, values in enumerate(tile):
-            interval, place = positions(values, self._low[column], self._high[column], self.n_intervals)
-            fine = np.rint(place * 2.0**_SUM_BITS)
-            coarse = np.rint(place * 2.0**_SQUARE_BITS)
-            self.counts[column] += np.bincount(interval, minlength=self.n_intervals)
-            self._sums[column] += self._exact_sums(interval, fine)
-            self._squares[column] += self._exact_sums(interval, coarse * coarse)
+            if fast is not None:
+                low, high = float(self._low[column]), float(self._high[column])
+                totals = (self.counts[column], self._sums[column], self._squares[column])
+                fast.count_intervals(values, low, high, *totals, 2.0**_SUM_BITS, 2.0**_SQUARE_BITS)
+                continue
+            for start, stop in spans(len(values), _MOST_ROWS):
+                self._count(column, values[start:stop])
+
+    def _count(self, column: int, values: Floats) -> None:
+        interval = np.empty(len(values), dtype=np.int64)
+        fine, square = np.empty(len(values)), np.empty(len(values))
+        for start, stop in spans(len(values), tile_rows(1)):  # places in the cache, counting over the whole block
+            here = slice(start, stop)
+            interval[here], place = positions(values[here], self._low[column], self._high[column], self.n_intervals)
+            np.multiply(place, 2.0**_SUM_BITS, out=fine[here])
+            np.multiply(place, 2.0**_SQUARE_BITS, out=square[here])
+            np.rint(fine[here], out=fine[here])
+            np.rint(square[here], out=square[here])
+            square[here] *= square[here]
+        self.counts[column] += np.bincount(interval, minlength=self.n_intervals)
+        self._sums[column] += self._exact_sums(interval, fine)
+        self._squares[column] += self._exact_sums(interval, square)
 
     def _exact_sums(self, interval: Integers, whole: Floats) -> Integers:
         # doubles hold these sums of whole numbers exactly, so their order does not matter

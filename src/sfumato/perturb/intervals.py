@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
@@ -17,7 +18,7 @@ from sfumato.core.stream import Streams
 from sfumato.core.variates import symmetric_uniform
 from sfumato.exceptions import UnchangedCellsWarning
 from sfumato.perturb.base import Perturber
-from sfumato.perturb.interval_counts import IntervalCounts, positions
+from sfumato.perturb.interval_counts import IntervalCounts, intervals_of
 from sfumato.perturb.interval_merge import merge_intervals, occupied_intervals
 from sfumato.perturb.warn import warn_caller
 
@@ -35,18 +36,24 @@ class _Column(Hidden):
     name: str
     low: float
     high: float
-    cluster_of: NDArray[np.int64]
+    cluster_of: NDArray[np.unsignedinteger[Any]]
     means: Floats
     radii: Floats
     expected_squares: float
     unchanged: int
 
-    def release(self, values: Floats, noise: Floats) -> Floats:
-        interval, _ = positions(values, self.low, self.high, len(self.cluster_of))
-        cluster = self.cluster_of.take(interval)
+    def release(self, values: Floats, words: NDArray[np.uint64]) -> None:
+        """Draw each value anew, in place."""
+        fast = compiled_kernels(len(values))
+        if fast is not None:
+            fast.draw_in_clusters(values, words, self.low, self.high, self.cluster_of, self.means, self.radii)
+            return
+        interval = intervals_of(values, self.low, self.high, len(self.cluster_of))
+        cluster = self.cluster_of.take(interval).astype(np.intp)
+        noise = symmetric_uniform(words)
         noise *= self.radii.take(cluster)
         noise += self.means.take(cluster)
-        return noise
+        values[...] = noise
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,7 +142,10 @@ class IntervalResampling(Perturber):
         # intervals up to a cluster's last one are its own, and empty ones after the last belong to it too
         ends = clusters.last + 1
         ends[-1] = counted.n_intervals
-        cluster_of = np.repeat(np.arange(len(clusters), dtype=np.int64), np.diff(ends, prepend=0))
+        numbers = np.arange(
+            len(clusters), dtype=np.min_scalar_type(len(clusters))
+        )  # small: it is looked up in the cache
+        cluster_of = np.repeat(numbers, np.diff(ends, prepend=0))
         home = cluster_of[singles.first]
         centres, scatter = singles.means, counted.scatter(j, singles.first)
         apart = centres - means[home]
@@ -160,7 +170,7 @@ class IntervalResampling(Perturber):
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         for values, column in zip(tile, fitted.columns, strict=True):
-            values[...] = column.release(values, symmetric_uniform(streams.words("draw", column.name, rows)))
+            column.release(values, streams.words("draw", column.name, rows))
         return tile
 
     def expected_mse(self) -> float:

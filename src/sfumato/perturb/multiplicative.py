@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
+from sfumato.core.noise import multiply_noise
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.base import Perturber
 from sfumato.perturb.drawing import per_column
-from sfumato.perturb.noise import unit_noise
+from sfumato.perturb.noise import UNIT_FACTORS
 
 __all__ = ["MultiplicativeNoise"]
 
@@ -76,9 +77,7 @@ class MultiplicativeNoise(Perturber):
         return _Fitted(facts.names, per_column(self.scale, facts.names, owner="MultiplicativeNoise", parameter="scale"))
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
+        unit = UNIT_FACTORS[self.distribution]
         for values, name, scale in zip(tile, fitted.names, fitted.scales, strict=True):
-            factor = unit_noise(self.distribution, streams.words("factor", name, rows))
-            factor *= scale
-            factor += 1.0
-            values *= factor
+            multiply_noise(values, streams.words("factor", name, rows), self.distribution, unit, scale)
         return tile

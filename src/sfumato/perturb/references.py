@@ -1,4 +1,4 @@
-"""Reference points of independent noise: direct classification of a sample, and distances to them."""
+"""Reference points of independent noise: direct classification of a sample."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["direct_classification", "two_nearest"]
+__all__ = ["direct_classification"]
 
 Floats = NDArray[np.float64]
 
@@ -49,34 +49,3 @@ def direct_classification(sample: Floats, beta: float) -> Floats:
         means[found], counts[found] = row, 1.0
         found += 1
     return means[:found].copy()
-
-
-def two_nearest(tile: Floats, references: Floats) -> tuple[Floats, Floats]:
-    """Return each row's distances to its nearest and its second nearest reference.
-
-    Parameters
-    ----------
-    tile : array of shape (d, rows)
-        In units of the columns.
-    references : array of shape (b, d), b >= 2
-
-    Examples
-    --------
-    >>> nearest, second = two_nearest(np.array([[1.0]]), np.array([[0.0], [5.0], [3.0]]))
-    >>> nearest.tolist(), second.tolist()
-    ([1.0], [2.0])
-    """
-    n_rows = tile.shape[1]
-    best = np.full(n_rows, np.inf)
-    second = np.full(n_rows, np.inf)
-    total, gap = np.empty(n_rows), np.empty(n_rows)
-    for reference in references:
-        total[...] = 0.0
-        for values, centre in zip(tile, reference, strict=True):
-            np.subtract(values, centre, out=gap)
-            gap *= gap
-            total += gap
-        np.maximum(best, total, out=gap)
-        np.minimum(second, gap, out=second)
-        np.minimum(best, total, out=best)
-    return np.sqrt(best), np.sqrt(second)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
-from sfumato.core.linear import cos_sin_degrees
+from sfumato.core.linear import cos_sin_degrees, turn_columns
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -63,9 +63,7 @@ class Turn(Hidden):
         self._turn(tile, -self.sine)
 
     def _turn(self, tile: Floats, sine: float) -> None:
-        x, y = tile[self.first].copy(), tile[self.second].copy()
-        tile[self.first] = x * self.cosine + y * (sine * self.ratio)
-        tile[self.second] = y * self.cosine - x * (sine / self.ratio)
+        turn_columns(tile[self.first], tile[self.second], self.cosine, sine * self.ratio, sine / self.ratio)
 
 
 class Rotation(Invertible):

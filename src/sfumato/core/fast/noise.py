@@ -1,0 +1,91 @@
+"""Random words to noise, and onto a column, in one sweep; the formulas are those of `core.variates`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.core.fast.compile import compiled
+
+__all__ = [
+    "add_sized_uniform",
+    "add_table_law",
+    "add_uniform",
+    "multiply_table_law",
+    "multiply_uniform",
+    "table_law",
+]
+
+_HALF_BITS = np.int64(np.float64(0.5).view(np.int64) >> np.int64(46))
+_LOW_46 = np.uint64((1 << 46) - 1)
+_ONE = np.float64(1.0).view(np.uint64)
+_6, _12, _46, _63 = np.uint64(6), np.uint64(12), np.uint64(46), np.uint64(63)
+_PIECE = 2048  # words whose segments are kept in the first-level cache
+
+
+@compiled
+def add_uniform(values: Any, words: Any, first: float, second: float) -> None:
+    """Do values += symmetric_uniform(words) * first * second."""
+    for i in range(len(values)):
+        k = np.float64(np.int64(words[i] >> _12))
+        values[i] += (k * 2.0**-51 + (2.0**-52 - 1.0)) * first * second
+
+
+@compiled
+def add_sized_uniform(values: Any, words: Any, sizes: Any, factor: float) -> None:
+    """Do values += symmetric_uniform(words) * sizes * factor."""
+    for i in range(len(values)):
+        k = np.float64(np.int64(words[i] >> _12))
+        values[i] += (k * 2.0**-51 + (2.0**-52 - 1.0)) * sizes[i] * factor
+
+
+@compiled
+def multiply_uniform(values: Any, words: Any, first: float, second: float) -> None:
+    """Do values *= symmetric_uniform(words) * first * second + 1."""
+    for i in range(len(values)):
+        k = np.float64(np.int64(words[i] >> _12))
+        values[i] *= (k * 2.0**-51 + (2.0**-52 - 1.0)) * first * second + 1.0
+
+
+@compiled
+def table_law(words: Any, table: Any, out: Any) -> None:
+    """Write the variates of a law whose cubics are the rows of `table`, shape (segments, 4)."""
+    segment = np.empty(_PIECE, dtype=np.int32)
+    place = np.empty(_PIECE)
+    for start in range(0, len(words), _PIECE):
+        stop = min(start + _PIECE, len(words))
+        # two loops: the first one has no look-up and becomes vector instructions
+        for i in range(start, stop):
+            v = np.float64(np.int64(words[i] >> _12)) + 0.5
+            bits = np.float64(v).view(np.uint64)
+            segment[i - start] = np.int64(bits >> _46) - _HALF_BITS
+            inside = ((bits & _LOW_46) << _6) | _ONE
+            place[i - start] = np.uint64(inside).view(np.float64) - 1.0
+        for i in range(start, stop):
+            s, p = segment[i - start], place[i - start]
+            size = ((table[s, 3] * p + table[s, 2]) * p + table[s, 1]) * p + table[s, 0]
+            signed = np.float64(size).view(np.uint64) ^ (words[i] << _63)
+            out[i] = np.uint64(signed).view(np.float64)
+
+
+@compiled
+def add_table_law(values: Any, words: Any, table: Any, first: float, second: float) -> None:
+    """Do values += law(words) * first * second."""
+    noise = np.empty(_PIECE)
+    for start in range(0, len(words), _PIECE):
+        stop = min(start + _PIECE, len(words))
+        table_law(words[start:stop], table, noise)
+        for i in range(start, stop):
+            values[i] += noise[i - start] * first * second
+
+
+@compiled
+def multiply_table_law(values: Any, words: Any, table: Any, first: float, second: float) -> None:
+    """Do values *= law(words) * first * second + 1."""
+    noise = np.empty(_PIECE)
+    for start in range(0, len(words), _PIECE):
+        stop = min(start + _PIECE, len(words))
+        table_law(words[start:stop], table, noise)
+        for i in range(start, stop):
+            values[i] *= noise[i - start] * first * second + 1.0

@@ -1,0 +1,204 @@
+"""The compiled kernels give the bits of the numpy ones: any values, any cut, any number of threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.core import fast
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.linear import add_product, multiply_columns, turn_columns
+from sfumato.core.noise import LAWS, add_noise, multiply_noise
+from sfumato.core.rows import RowRange
+from sfumato.core.summaries import Moments
+from sfumato.core.variates import arcsine, laplace, normal
+from sfumato.perturb.interval_counts import IntervalCounts
+from sfumato.perturb.intervals import IntervalResampling
+
+COMPILED = fast.load()
+EDGES = [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.0**-1022, 1e150, -1e150, 1e-150, 0.1, 1e9 + 0.5, 123456789.0]
+WORDS = [0, 1, 2**12 - 1, 2**12, 2**63, 2**63 - 1, 2**64 - 1, 2**64 - 2, 2**52, 2**53 + 1]
+values = st.lists(
+    st.sampled_from(EDGES) | st.floats(-1e150, 1e150, allow_subnormal=True) | st.integers(-50, 50).map(float),
+    min_size=1,
+    max_size=40,
+)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def test_numba_is_there_so_that_both_paths_are_tested() -> None:
+    assert fast.available()
+    assert COMPILED is not None
+
+
+@contextmanager
+def without_numba():
+    """Let the kernels of numpy do the work, as in a process that has just started."""
+    loaded, seen = fast._loaded, fast._cells_seen
+    fast._loaded, fast._cells_seen = None, -(2**62)
+    try:
+        yield
+    finally:
+        fast._loaded, fast._cells_seen = loaded, seen
+
+
+def same_bits(run) -> None:
+    """Run once with each kind of kernel and compare every bit, signs of zeros included."""
+    assert fast.compiled_kernels(1) is COMPILED
+    with np.errstate(all="ignore"):
+        compiled = run()
+        with without_numba():
+            assert fast.compiled_kernels(1) is None
+            plain = run()
+    for a, b in zip(compiled, plain, strict=True):
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def words_for(count: int, seed: int) -> np.ndarray:
+    words = np.random.default_rng(seed).integers(0, 2**64, count, dtype=np.uint64)
+    edges = np.array(WORDS, dtype=np.uint64)[:count]
+    words[: len(edges)] = edges
+    return words
+
+
+def tile_of(cells: list[float], columns: int, seed: int, rows: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.choice(np.array(cells), size=(columns, rows)) * rng.choice([1.0, 1.0, 0.5, 3.7], size=(columns, rows))
+
+
+@given(cells=values, seed=seeds, law=st.sampled_from(sorted(LAWS)), scale=st.sampled_from([0.0, 0.1, 1e-300, 3e7]))
+@settings(max_examples=60, deadline=None)
+def test_noise(cells, seed, law, scale) -> None:
+    rows = 1 + seed % 5000
+    words, column = words_for(rows, seed), tile_of(cells, 1, seed, rows)[0]
+    sizes = np.abs(tile_of(cells, 1, seed + 1, rows)[0])
+
+    def run():
+        added, multiplied, sized = column.copy(), column.copy(), column.copy()
+        add_noise(added, words, law, 3.0**0.5, scale)
+        multiply_noise(multiplied, words, law, 0.7, scale)
+        add_noise(sized, words, "uniform", sizes, scale)
+        return added, multiplied, sized
+
+    same_bits(run)
+
+
+@pytest.mark.parametrize("law", [normal, laplace, arcsine])
+def test_variates_over_many_words(law) -> None:
+    same_bits(lambda: [law(words_for(200_000, 1))])
+
+
+@given(cells=values, seed=seeds, columns=st.integers(2, 9), out=st.integers(1, 9))
+@settings(max_examples=60, deadline=None)
+def test_products_and_turns(cells, seed, columns, out) -> None:
+    rng = np.random.default_rng(seed)
+    tile = tile_of(cells, columns, seed, 1 + seed % 1500)
+    matrix = rng.normal(size=(out, columns)) * rng.integers(0, 2, size=(out, columns))
+
+    def run():
+        turned, added = tile.copy(), np.ones((out, tile.shape[1]))
+        turn_columns(turned[0], turned[1], 0.6, 0.8 * 3.3, 0.8 / 3.3)
+        add_product(matrix, tile, added)
+        return multiply_columns(matrix, tile), turned, added
+
+    same_bits(run)
+
+
+@given(cells=values, seed=seeds, columns=st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_summaries(cells, seed, columns) -> None:
+    rows = 2 + seed % 3000
+    tile = tile_of(cells, columns, seed, rows)
+    low, high = tile.min(axis=1), tile.max(axis=1)
+    hasher = RowHasher(b"h" * 32, [str(i) for i in range(columns)])
+
+    def run():
+        moments = Moments(low, high)
+        moments.add(tile, RowRange(0, rows))
+        counts = IntervalCounts(low, high, 1 + seed % 77)
+        counts.add(tile, RowRange(0, rows))
+        places = [counts.place_sums(j) for j in range(columns)]
+        scatter = [counts.scatter(j, np.flatnonzero(counts.counts[j])) for j in range(columns)]
+        return hasher.rows(tile), moments.mean(), moments.covariance(), counts.counts, *places, *scatter
+
+    same_bits(run)
+
+
+@given(cells=values, seed=seeds)
+@settings(max_examples=40, deadline=None)
+def test_draws_inside_clusters(cells, seed) -> None:
+    table = np.clip(tile_of(cells, 1, seed, 300).T, -1e150, 1e150)
+    table[:2, 0] = 0.0, 1.0
+    perturber = IntervalResampling(n_clusters=3, n_intervals=20, min_radius=0.1, insecure_seed=1).fit(table)
+    column = perturber._state.fitted.columns[0]
+    strangers = tile_of([*cells, 1e150, -1e150], 1, seed, 300)[0]  # values outside the fitted range too
+
+    def run():
+        inside, outside = table[:, 0].copy(), strangers.copy()
+        for released in (inside, outside):
+            column.release(released, words_for(300, seed))
+        return inside, outside
+
+    same_bits(run)
+
+
+def test_tiles_may_be_cut_anywhere_and_shared_among_threads() -> None:
+    words, column = words_for(50_000, 3), np.linspace(-5, 5, 50_000)
+    whole = column.copy()
+    add_noise(whole, words, "normal", 1.0, 0.3)
+    for step in (1, 777, 2048, 2049):
+        cut = column.copy()
+
+        def one(start, cut=cut, step=step):
+            add_noise(cut[start : start + step], words[start : start + step], "normal", 1.0, 0.3)
+
+        starts = range(0, 50_000, step) if step > 1 else range(200)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(one, starts))
+        stop = 50_000 if step > 1 else 200
+        assert cut[:stop].tobytes() == whole[:stop].tobytes()
+
+
+def python(code: str, **environment: str) -> str:
+    root = Path(__file__).resolve().parents[2]
+    env = {**os.environ, "PYTHONPATH": str(root), **environment}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+LOADED = "import sys; print('numba' in sys.modules)"
+
+
+def test_numba_is_loaded_for_large_jobs_only_and_can_be_turned_off() -> None:
+    imports = "import numpy as np, sfumato as sf; from sfumato.perturb import AdditiveNoise; "
+    small = imports + "AdditiveNoise().fit_transform(np.random.random((1000, 4))); " + LOADED
+    large = imports + "AdditiveNoise().fit_transform(np.random.random((1_000_000, 5))); " + LOADED
+    assert python(small) == "False"
+    assert python(large) == "True"
+    assert python(large, SFUMATO_NO_NUMBA="1") == "False"
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_obstacle(tmp_path) -> None:
+    """A read-only installation has no place for numba's cache: the kernels are compiled in memory."""
+    code = (
+        "import numba.core.caching as c\n"
+        "c.CacheImpl._locator_classes = []\n"  # no place is good enough, as in a read-only container
+        "c.CompileResultCacheImpl._locator_classes = []\n"
+        "from sfumato.core import fast\n"
+        "import numpy as np\n"
+        "column = np.zeros(3)\n"
+        "fast.load().add_uniform(column, np.arange(3, dtype=np.uint64), 1.0, 1.0)\n"
+        "print(bool((column != 0).all()))"
+    )
+    assert python(code) == "True"
