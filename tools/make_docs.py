@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato import Audit, Comparison, Key
+from sfumato import Audit, Comparison, Key, Tuned
 from sfumato.demo.tour import CONFIDENTIAL, demo_table
 from sfumato.perturb import AdditiveNoise, NestedClustering, Rotation, methods
 from sfumato.perturb.entries import Method
@@ -90,6 +90,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs" / "img" / "demo.svg": picture(),
         ROOT / "docs" / "audit.schema.json": schema,
         ROOT / "docs" / "comparison.schema.json": json.dumps(Comparison.json_schema(), indent=2) + "\n",
+        ROOT / "docs" / "tuning.schema.json": json.dumps(Tuned.json_schema(), indent=2) + "\n",
     }
 
 

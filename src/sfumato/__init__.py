@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from sfumato.pipeline.release import release as release
     from sfumato.tuning.compare import compare as compare
     from sfumato.tuning.comparison import Comparison as Comparison
+    from sfumato.tuning.tune import tune as tune
+    from sfumato.tuning.tuned import Tuned as Tuned
 
 __version__ = "0.1.0"
 
@@ -48,6 +50,7 @@ _HOMES = {
     "NoiseReuseWarning": "sfumato.exceptions",
     "SfumatoError": "sfumato.exceptions",
     "SfumatoWarning": "sfumato.exceptions",
+    "Tuned": "sfumato.tuning.tuned",
     "attack": "",
     "audit": "sfumato.auditing.run",
     "cluster": "",
@@ -57,6 +60,7 @@ _HOMES = {
     "metrics": "",
     "perturb": "",
     "release": "sfumato.pipeline.release",
+    "tune": "sfumato.tuning.tune",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604

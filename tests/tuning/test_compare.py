@@ -25,7 +25,7 @@ IRIS = load_iris().data
 
 @pytest.fixture(scope="module")
 def whole() -> sf.Comparison:
-    return sf.compare(IRIS, clusters=(2, 3))
+    return sf.compare(IRIS, clusters=(3,))
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_mistakes_are_one_clear_error() -> None:
 
 def test_the_command_prints_a_table_writes_a_page_and_speaks_json(iris_file: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    asked = ["compare", str(iris_file), "-m", "adp", "-m", "rdp", "--id", "plant", "--keep", "bed"]
+    asked = ["compare", str(iris_file), "-m", "adp", "-m", "rdp", "--id", "plant", "--keep", "bed", "--clusters", "3"]
     done = CliRunner().invoke(sfumato, [*asked, "--report", str(page)])
     assert done.exit_code == 0, done.output
     assert re.search(r"rdp\s+[DF]", done.stdout)
@@ -182,6 +182,8 @@ def test_the_command_refuses_before_it_works(iris_file: Path, tmp_path: Path) ->
         ([str(iris_file), "--report", str(tmp_path / "no" / "r.html")], "cannot be written"),
         ([str(iris_file), "--budget", "soon"], "60s"),
         ([str(iris_file), "-m", "inna"], "did you mean 'ina'"),
+        ([str(iris_file), "--clusters", "1-3"], "between 2 and"),
+        ([str(iris_file), "--clusters", "many"], "look like 2-8"),
     ):
         done = CliRunner().invoke(sfumato, ["compare", *arguments])
         assert done.exit_code != 0

@@ -27,6 +27,7 @@ COMMANDS = {
     "methods": ("sfumato.cli.methods", "The methods: what they do, what they take, who breaks them."),
     "release": ("sfumato.cli.release", "Release a file: perturbed, shuffled, with a key that only you keep."),
     "reproduce": ("sfumato.cli.reproduce", "The papers' tables, paper against ours."),
+    "tune": ("sfumato.cli.tune", "Search for the best method and parameters for your table."),
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.progress import Progress
-from sfumato.cli.words import command_line, writable
+from sfumato.cli.words import cluster_numbers, command_line, writable
 
 __all__ = ["compare"]
 
@@ -19,6 +19,7 @@ __all__ = ["compare"]
 @click.option("--keep", multiple=True, metavar="COL", help="A column that a release leaves as it is.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
 @click.option("--budget", default="10m", show_default=True, help="Most time, as 90s or 10m.")
+@click.option("--clusters", default="2-8", show_default=True, help="Numbers of clusters that matter, as 2-8 or 3,5.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats the comparison.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
@@ -28,6 +29,7 @@ def compare(
     keep: tuple[str, ...],
     report: Path | None,
     budget: str,
+    clusters: str,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -35,8 +37,16 @@ def compare(
     from sfumato.tuning.compare import compare as run_compare
 
     writable(report)
+    numbers = cluster_numbers(clusters)
     found = run_compare(
-        data, methods or None, identifier=identifier, keep=keep, budget=budget, seed=seed, progress=Progress()
+        data,
+        methods or None,
+        identifier=identifier,
+        keep=keep,
+        clusters=numbers,
+        budget=budget,
+        seed=seed,
+        progress=Progress(),
     )
     if report is not None:
         found.to_html(report, command=command_line())

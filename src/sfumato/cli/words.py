@@ -6,9 +6,35 @@ import shlex
 import sys
 from pathlib import Path
 
-from sfumato.exceptions import DataError
+from sfumato.exceptions import DataError, ParameterError
 
-__all__ = ["command_line", "writable"]
+__all__ = ["cluster_numbers", "command_line", "writable"]
+
+_MOST_CLUSTERS = 50
+
+
+def cluster_numbers(text: str) -> tuple[int, ...]:
+    """Return numbers of clusters as people write them.
+
+    Parameters
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> cluster_numbers("2-4"), cluster_numbers("3, 5")
+    ((2, 3, 4), (3, 5))
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        ends = part.strip().split("-")
+        if not all(end.strip().isdecimal() for end in ends) or len(ends) > 2:
+            raise ParameterError(f"numbers of clusters look like 2-8 or 3,5, got {text!r}")
+        low, high = int(ends[0]), int(ends[-1])
+        if not 2 <= low <= high <= _MOST_CLUSTERS:
+            raise ParameterError(f"numbers of clusters lie between 2 and {_MOST_CLUSTERS}, got {text!r}")
+        found.update(range(low, high + 1))
+    return tuple(sorted(found))
 
 
 def command_line() -> str:
@@ -16,12 +42,16 @@ def command_line() -> str:
     return shlex.join(["sfumato", *sys.argv[1:]])
 
 
-def writable(path: Path | None) -> None:
+def writable(path: Path | None, *, replace: bool = True) -> None:
     """Raise before any work is done if a file cannot be written where it was asked for.
 
     Parameters
     ----------
     path : Path or None
+    replace : bool
+        Whether an existing file may be replaced.
     """
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
         raise DataError(f"{path}: cannot be written there", hint="name a file in a folder that exists")
+    if path is not None and path.exists() and not replace:
+        raise DataError(f"{path}: exists already", hint="choose another name, or replace it with --force")

@@ -25,8 +25,9 @@ class Spot:
     @property
     def words(self) -> str:
         """The names as text; many are cut short, the table beside the chart lists all."""
-        shown = ", ".join(self.names[:_SHOWN])
-        return shown + (f" +{len(self.names) - _SHOWN}" if len(self.names) > _SHOWN else "")
+        named = [name for name in self.names if name]
+        shown = ", ".join(named[:_SHOWN])
+        return shown + (f" +{len(named) - _SHOWN}" if len(named) > _SHOWN else "")
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class Point:
     Attributes
     ----------
     label : str
+        Empty for a mark without a name.
     excess : float
         Rows in another cluster, beyond a re-run on the original; less is better.
     residual, linkage : float or None
@@ -77,7 +78,8 @@ def tradeoff_chart(points: Sequence[Point], *, limit: float | None = None) -> st
         panels.append(_panel(points, which, x, y, limit))
     worded = "; ".join(
         f"{point.label}: grade {point.grade}, {percent(round(point.excess, 4))} in another cluster"
-        for point in points[:60]
+        for point in points
+        if point.label
     )
     about = f"{len(points)} releases. Up and to the left is better. {worded}"
     return drawing(960, 384, "What is hidden, against what it costs", about, "".join(panels))
@@ -101,9 +103,9 @@ def _panel(points: Sequence[Point], which: str, x: Axis, y: Axis, limit: float |
         parts.append(text(at + 4, y.start - 6, f"limit {percent(limit)}", colour=DIM))
     room = (x.start - 8, y.end, x.end + 14, y.start + 10)
     names = place_names(merge_near(spots), room, _RADIUS)
-    parts += [_line(one) for one in names if one.far]
+    parts += [_line(one) for one in names if one.far and one.spot.words]
     parts += [_mark(one.spot) for one in names]
-    parts += [_name(one) for one in names]
+    parts += [_name(one) for one in names if one.spot.words]
     return "".join(parts)
 
 

@@ -79,7 +79,7 @@ def compare(
     settings = catalogue_settings(methods)
     subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed)
     tell("clusters of the original", 0.0)
-    yardstick = Yardstick(subject.values, clusters=clusters, seed=seed)
+    yardstick = Yardstick(subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed)
     started = time.monotonic()
     trials: list[Trial] = []
     left_out: list[LeftOut] = []

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sfumato.auditing.grading import GRADES
-from sfumato.tuning.trial import Trial
+from sfumato.tuning.trial import Trial, keeps_columns
 
 __all__ = ["Compared", "Comparison", "LeftOut", "compared", "pareto_front"]
 
@@ -127,7 +127,7 @@ def compared(trial: Trial, name: str, *, best: bool) -> Compared:
         method=trial.setting.method,
         name=name,
         source=trial.setting.source,
-        settings=trial.setting.words,
+        settings=trial.setting.words + ("" if keeps_columns(trial.setting) else "; clusters compared unscaled"),
         grade=trial.audit.grade,
         verdict=trial.audit.verdict,
         trustworthy=trial.audit.trustworthy,

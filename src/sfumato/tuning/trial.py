@@ -21,7 +21,16 @@ from sfumato.perturb.catalogue import method
 from sfumato.tuning.settings import Setting, make_perturber
 from sfumato.tuning.subject import Subject
 
-__all__ = ["Trial", "attack_release", "best_linkage", "release_trial", "trial_key"]
+__all__ = [
+    "Trial",
+    "attack_release",
+    "best_linkage",
+    "keeps_columns",
+    "measure",
+    "public_description",
+    "release_trial",
+    "trial_key",
+]
 
 Floats = NDArray[np.float64]
 
@@ -101,11 +110,10 @@ def attack_release(
         Time budget of one attack.
     attacks : sequence of str, optional
     """
-    described = {"method": setting.method, **_public(setting)}
     return audit(
         subject.values,
         released,
-        method=described,
+        method=public_description(setting),
         attacks=attacks,
         utility=False,
         seconds=seconds,
@@ -113,11 +121,16 @@ def attack_release(
     )
 
 
-def _public(setting: Setting) -> dict[str, object]:
-    """Return all public parameters with their values: what a reader of the method's description knows."""
+def public_description(setting: Setting) -> dict[str, object]:
+    """Return the method and all public parameters: what a reader of its description knows.
+
+    Parameters
+    ----------
+    setting : Setting
+    """
     row = method(setting.method)
     shown = {p.name: p.default for p in row.parameters if not p.secret and p.kind != "perturber"}
-    return {**shown, **setting.public}
+    return {"method": setting.method, **shown, **setting.public}
 
 
 def best_linkage(found: Audit) -> float | None:

@@ -1,0 +1,90 @@
+"""`sfumato tune`: search methods and parameters for the best release within limits."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from sfumato.cli.progress import Progress
+from sfumato.cli.words import cluster_numbers, command_line, writable
+
+__all__ = ["tune"]
+
+_NOT_MET = 1
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--max-misclassification",
+    type=click.FloatRange(0.0, 1.0, max_open=True),
+    default=0.01,
+    show_default=True,
+    metavar="X",
+    help="Most rows in another cluster, as a share: 0.01 is 1 %.",
+)
+@click.option("--min-grade", type=click.Choice(["A", "B", "C", "D", "F"]), help="Worst grade that will do.")
+@click.option("--budget", default="60s", show_default=True, help="Time for the search, as 60s or 5m.")
+@click.option("--candidates", type=click.IntRange(min=1), help="Settings to look at first, instead of a time.")
+@click.option("-m", "--method", "methods", multiple=True, help="Search only this method; may be repeated.")
+@click.option("--id", "identifier", multiple=True, metavar="COL", help="A column that the release drops.")
+@click.option("--keep", multiple=True, metavar="COL", help="A column that the release leaves as it is.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the policy of the winner to this file.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
+@click.option("--clusters", default="2-8", show_default=True, help="Numbers of clusters that matter, as 2-8 or 3,5.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats the search.")
+@click.option("--force", is_flag=True, help="Replace an existing policy file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def tune(
+    data: Path,
+    max_misclassification: float,
+    min_grade: str | None,
+    budget: str,
+    candidates: int | None,
+    methods: tuple[str, ...],
+    identifier: tuple[str, ...],
+    keep: tuple[str, ...],
+    output: Path | None,
+    report: Path | None,
+    clusters: str,
+    seed: int,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Search for the method and the parameters that hide most of DATA while the clusters stay.
+
+    The winner is repeated with keys that the search never saw. Exit code 1 means that nothing meets the limits; no
+    policy is written then.
+    """
+    from sfumato.tuning.tune import tune as run_tune
+
+    writable(output, replace=force)
+    writable(report)
+    numbers = cluster_numbers(clusters)
+    found = run_tune(
+        data,
+        max_misclassification,
+        min_grade=min_grade,
+        methods=methods or None,
+        identifier=identifier,
+        keep=keep,
+        clusters=numbers,
+        budget=budget,
+        candidates=candidates,
+        seed=seed,
+        progress=Progress(),
+    )
+    if report is not None:
+        found.to_html(report, command=command_line())
+    if output is not None and found.met:
+        found.save_policy(output)
+    click.echo(found.to_json() if as_json else found.to_text(), nl=False)
+    if not as_json:
+        if output is not None and found.met:
+            click.echo(f"policy: {output}")
+        if report is not None:
+            click.echo(f"report: {report}  (it names the method and its parameters: keep it to yourself)")
+    if not found.met:
+        sys.exit(_NOT_MET)

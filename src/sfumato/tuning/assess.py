@@ -1,0 +1,134 @@
+"""Candidates on a table: released in memory, clustered and attacked with little effort, then with more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.attack.referee import Referee
+from sfumato.auditing.grading import judge
+from sfumato.auditing.privacy import residual_security
+from sfumato.auditing.yardstick import Yardstick
+from sfumato.metrics import variance_security
+from sfumato.tuning.search import Score
+from sfumato.tuning.space import Candidate, setting_of
+from sfumato.tuning.subject import Subject
+from sfumato.tuning.trial import (
+    Trial,
+    attack_release,
+    keeps_columns,
+    measure,
+    public_description,
+    release_trial,
+    trial_key,
+)
+
+__all__ = ["TableAssessor"]
+
+# the cheapest strong attack of each kind: as it is, public figures, few records, many records, linkage
+QUICK_ATTACKS = (
+    "as-released",
+    "quantiles",
+    "affine",
+    "affine-columns",
+    "ridge",
+    "nearest",
+    "fellegi-sunter",
+    "likelihood",
+)
+QUICK_ROWS = 1_500
+KEYS_OF_A_CHECK = 3
+SECONDS_OF_AN_ATTACK = 3.0
+
+
+class TableAssessor:
+    """Scores candidates on one table.
+
+    Parameters
+    ----------
+    subject : Subject
+    clusters : sequence of int
+    seed : int
+        Of the search. Held-out repetitions use other seeds and other keys.
+    """
+
+    def __init__(self, subject: Subject, clusters: Sequence[int], seed: int) -> None:
+        self._subject = subject
+        self._seed = seed
+        rows = QUICK_ROWS
+        self._cheap = Yardstick(subject.values, clusters=clusters, n_init=3, repetitions=1, max_rows=rows, seed=seed)
+        self._closer = Yardstick(subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed)
+        # the effort of an audit: what the finalists show is what `sfumato audit` will show
+        self._thorough = Yardstick(subject.values, clusters=clusters, seed=seed)
+        self._fresh = Yardstick(subject.values, clusters=clusters, seed=seed + 7919)
+        self._excess: dict[Candidate, float] = {}
+        self.clusters = self._thorough.clusters
+
+    def cheap(self, candidate: Candidate) -> tuple[float, float]:
+        """Return (excess, how far the values moved)."""
+        setting = setting_of(candidate)
+        released = release_trial(self._subject, setting, trial_key(self._seed, 0))
+        moved = 1.0
+        if keeps_columns(setting):
+            varies = self._subject.values.std(axis=0) > 0
+            moved = float(np.median(variance_security(self._subject.values[:, varies], released[:, varies])))
+        self._excess[candidate] = measure(self._cheap, setting, released).excess_mean
+        return self._excess[candidate], moved
+
+    def quick(self, candidate: Candidate) -> Score:
+        """Return a rough score from the strongest attack of each kind."""
+        setting = setting_of(candidate)
+        released = release_trial(self._subject, setting, trial_key(self._seed, 0))
+        described = public_description(setting)
+        name = str(described.pop("method"))
+        values = self._subject.values
+        referee = Referee(
+            values, released, method=name, parameters=described, seed=self._seed, max_targets=300, seconds=1.0
+        )
+        results = referee.run_all(QUICK_ATTACKS)
+        judged = judge(results, *values.shape, seed=self._seed)
+        known = [value for value, _ in residual_security(results, values.shape[1]) if value is not None]
+        links = judged.linkage.rate if judged.linkage is not None else None
+        return Score(self._excess[candidate], judged.grade, float(np.median(known)) if known else 0.0, links)
+
+    def closer(self, candidate: Candidate) -> float:
+        """Return the largest excess over several keys, from more starts and repetitions."""
+        setting = setting_of(candidate)
+        releases = (release_trial(self._subject, setting, trial_key(self._seed, i)) for i in range(KEYS_OF_A_CHECK))
+        return max(measure(self._closer, setting, released).excess_mean for released in releases)
+
+    def thorough(self, candidate: Candidate) -> Score:
+        """Return the score of a full audit, with the key and the seed of the search."""
+        return score_of(self.trial(candidate, None))
+
+    def repeat(self, candidate: Candidate, repetition: int) -> Score:
+        """Return the score of a full audit with a key and seeds that the search never saw."""
+        return score_of(self.trial(candidate, repetition))
+
+    def trial(self, candidate: Candidate, repetition: int | None) -> Trial:
+        """Release and audit a candidate; None is the search's own key and seed.
+
+        Parameters
+        ----------
+        candidate : Candidate
+        repetition : int or None
+        """
+        setting = setting_of(candidate)
+        held_out = repetition is not None
+        number = 1_000 + repetition if repetition is not None else 0
+        released = release_trial(self._subject, setting, trial_key(self._seed, number))
+        useful = measure(self._fresh if held_out else self._thorough, setting, released)
+        seed = self._seed + number
+        found = attack_release(self._subject, setting, released, seed=seed, seconds=SECONDS_OF_AN_ATTACK)
+        return Trial(setting, useful, found)
+
+
+def score_of(trial: Trial) -> Score:
+    """Return the score of a trial.
+
+    Parameters
+    ----------
+    trial : Trial
+    """
+    return Score(trial.useful.excess_mean, trial.audit.grade, trial.audit.privacy.median_residual or 0.0, trial.linkage)

@@ -1,0 +1,160 @@
+"""`tune` as a data owner meets it: a policy that holds, or an honest no."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import sfumato as sf
+from sfumato.cli import sfumato
+from sfumato.exceptions import ParameterError
+from sfumato.tuning.policy_text import policy_text
+from sfumato.tuning.settings import Setting
+from sfumato.tuning.subject import read_subject
+
+
+def two_groups(n: int = 160) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return (rng.normal(size=(n, 3)) + 9 * rng.integers(0, 2, (n, 1))).round(2)
+
+
+@pytest.fixture(scope="module")
+def found() -> sf.Tuned:
+    return sf.tune(two_groups(), 0.02, methods=["adp", "mdav", "tdp"], clusters=(2, 3), candidates=12, seed=3)
+
+
+def test_the_winner_meets_the_limit_in_every_held_out_repetition(found: sf.Tuned) -> None:
+    assert found.met
+    assert found.chosen is not None
+    assert len(found.chosen.held_out) == 3
+    assert max(one.excess for one in found.chosen.held_out) <= 0.02
+    # both ways: each finalist shows the search's own figures too
+    assert all(one.search is not None for one in found.finalists)
+
+
+def test_the_held_out_figures_come_from_other_keys(found: sf.Tuned) -> None:
+    assert found.chosen is not None
+    figures = {one.model_dump_json() for one in (found.chosen.search, *found.chosen.held_out)}
+    assert len(figures) > 1
+
+
+def test_it_repeats_exactly_with_a_number_of_candidates(found: sf.Tuned) -> None:
+    again = sf.tune(two_groups(), 0.02, methods=["adp", "mdav", "tdp"], clusters=(2, 3), candidates=12, seed=3)
+    assert again == found
+    assert again.to_html() == found.to_html()
+
+
+def test_the_policy_is_valid_toml_with_the_winner_and_the_limits(found: sf.Tuned) -> None:
+    assert found.chosen is not None
+    policy = tomllib.loads(found.policy)
+    assert set(policy) == {"columns", "method", "audit"}
+    assert policy["method"].pop("name") == found.chosen.method
+    assert policy["method"] == found.chosen.parameters
+    assert policy["audit"]["max_misclassification"] == 0.02
+    worst = max(one.grade for one in found.chosen.held_out)
+    assert policy["audit"]["min_grade"] == worst
+    # and it is what the class takes
+    name = found.chosen.name
+    assert getattr(sf.perturb, name)(**policy["method"], insecure_seed=1).fit_transform(two_groups()).shape == (160, 3)
+
+
+def test_wrappers_and_text_columns_become_sections_of_the_policy() -> None:
+    frame = pl.DataFrame(
+        {"person": range(60), "town": ['a"b', "c"] * 30, "x": np.arange(60.0), "y": np.arange(60.0) ** 2}
+    )
+    subject = read_subject(frame, identifier=["person"])
+    enhanced = Setting("+rho", {"fraction": 0.1}, "search", Setting("rdp", {"scale": "std"}, "search"))
+    policy = tomllib.loads(policy_text(subject, enhanced, max_misclassification=0.01, min_grade="C"))
+    assert policy["method"] == {"name": "rdp", "scale": "std"}
+    assert policy["enhance"] == {"fraction": 0.1}
+    assert policy["columns"] == {"identifier": ["person", "town"], "keep": []}
+    plain = Setting("rdp", {"scale": None}, "search")
+    assert tomllib.loads(policy_text(subject, plain, max_misclassification=0.01, min_grade="F"))["method"] == {
+        "name": "rdp"
+    }
+
+
+def test_json_text_and_page_say_the_same_and_fit_the_published_schema(found: sf.Tuned) -> None:
+    data = json.loads(found.to_json())
+    assert data["schema"] == "sfumato-tuning-1"
+    assert sf.Tuned.model_validate_json(found.to_json()) == found
+    published = json.loads((Path(__file__).parents[2] / "docs" / "tuning.schema.json").read_text())
+    assert published == sf.Tuned.json_schema(), "run make docs"
+    page, text = found.to_html(), found.to_text()
+    assert found.chosen is not None
+    for part in (found.chosen.settings, "held out 3"):
+        assert part in page
+        assert part in text
+    assert "<script" not in page
+
+
+@pytest.fixture
+def data_file(tmp_path: Path) -> Path:
+    path = tmp_path / "data.csv"
+    pl.DataFrame(two_groups(), schema=["a", "b", "c"]).write_csv(path)
+    return path
+
+
+def test_the_command_writes_a_policy_and_never_over_another(data_file: Path, tmp_path: Path) -> None:
+    policy, page = tmp_path / "policy.toml", tmp_path / "tune.html"
+    asked = ["tune", str(data_file), "-m", "adp", "--max-misclassification", "0.2", "--candidates", "2"]
+    asked += ["--clusters", "2"]
+    done = CliRunner().invoke(sfumato, [*asked, "-o", str(policy), "--report", str(page)])
+    assert done.exit_code == 0, done.output
+    assert tomllib.loads(policy.read_text(encoding="utf-8"))["method"]["name"] == "adp"
+    assert "The policy" in page.read_text(encoding="utf-8")
+    before = policy.read_bytes()
+    done = CliRunner().invoke(sfumato, [*asked, "-o", str(policy)])
+    assert "exists already" in str(done.exception)
+    assert policy.read_bytes() == before
+
+
+def test_when_nothing_meets_the_limits_it_says_so_and_exits_with_1(data_file: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    asked = [
+        "tune",
+        str(data_file),
+        "-m",
+        "tdp",
+        "--min-grade",
+        "A",
+        "--candidates",
+        "1",
+        "--clusters",
+        "2,3",
+        "-o",
+        str(policy),
+    ]
+    done = CliRunner().invoke(sfumato, asked)
+    assert done.exit_code == 1
+    assert "Nothing that was tried meets your limits" in done.stdout
+    assert "Nearest: Translation" in done.stdout
+    assert not policy.exists()
+
+
+def test_a_weak_winner_is_called_weak() -> None:
+    weak = sf.tune(two_groups(), 0.02, methods=["tdp"], clusters=(2,), candidates=1)
+    assert weak.met
+    assert "protects little" in weak.to_text()
+    assert "protects little" in weak.to_html()
+
+
+def test_mistakes_are_one_clear_error() -> None:
+    table = two_groups()
+    for arguments, message in (
+        ({"max_misclassification": 1.5}, "share from 0 to below 1"),
+        ({"max_misclassification": "1%"}, "share from 0 to below 1"),
+        ({"min_grade": "E"}, "min_grade must be one of"),
+        ({"candidates": 0}, "at least 1"),
+        ({"methods": ["adpp"]}, "did you mean 'adp'"),
+        ({"methods": []}, "nothing to search"),
+        ({"budget": "-5s"}, "60s, 5m or 1h"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            sf.tune(table, **arguments)
