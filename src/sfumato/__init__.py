@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sfumato.exceptions import SfumatoWarning as SfumatoWarning
     from sfumato.perturb.catalogue import methods as methods
     from sfumato.pipeline.release import release as release
+    from sfumato.pipeline.restore import restore as restore
     from sfumato.tuning.compare import compare as compare
     from sfumato.tuning.comparison import Comparison as Comparison
     from sfumato.tuning.tune import tune as tune
@@ -60,6 +61,7 @@ _HOMES = {
     "metrics": "",
     "perturb": "",
     "release": "sfumato.pipeline.release",
+    "restore": "sfumato.pipeline.restore",
     "tune": "sfumato.tuning.tune",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.table.frames import all_columns, is_dataframe, numeric_columns, read_frame
+from sfumato.table.frames import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
 
 __all__ = ["Pair", "read_pair"]
 
@@ -31,6 +32,8 @@ class Pair:
         Whether released columns mean the same as the original ones.
     notes : tuple of str
         What was left out or assumed.
+    positions : array of shape (n,)
+        Where each row stands in the whole original.
     """
 
     names: tuple[str, ...]
@@ -38,6 +41,7 @@ class Pair:
     released: Floats
     same_columns: bool
     notes: tuple[str, ...]
+    positions: NDArray[np.int64]
 
     def __repr__(self) -> str:
         return f"Pair(n_rows={len(self.original)}, n_columns={len(self.names)})"
@@ -66,6 +70,7 @@ def read_pair(original: Any, released: Any, *, order: Any = None) -> Pair:
     else:
         before = after = kept
         same = True
+    original, released, order, positions = _complete(original, released, before, after, order, notes)
     left = read_frame(original, before, what="the original")
     right = read_frame(released, after, what="the release")
     if not left.names or not right.names:
@@ -87,7 +92,27 @@ def read_pair(original: Any, released: Any, *, order: Any = None) -> Pair:
         y = aligned
     else:
         notes.append("rows are compared in the order in which they stand")
-    return Pair(left.names, x, y, same, tuple(notes))
+    return Pair(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
+
+
+def _complete(
+    original: Any, released: Any, before: Sequence[str], after: Sequence[str], order: Any, notes: list[str]
+) -> tuple[Any, Any, Any, NDArray[np.int64] | None]:
+    """Leave out the people who miss a value in one of the tables; attacks and clusterings take complete rows."""
+    left, right = incomplete(original, before), incomplete(released, after)
+    if len(left) != len(right) or not (left.any() or right.any()):
+        return original, released, order, None
+    place = np.arange(len(left)) if order is None else np.asarray(order, dtype=np.int64)
+    gaps = left.copy()
+    gaps[place] |= right
+    notes.append(f"rows with missing values, so not audited: {int(gaps.sum()):,} of {len(gaps):,}")
+    kept = np.flatnonzero(~gaps)
+    if len(kept) == 0:
+        raise DataError("every row misses a value: there is none to audit", hint="fill or drop the gappy columns")
+    number = np.cumsum(~gaps) - 1
+    stay = ~gaps[place]
+    renumbered = None if order is None else number[place[stay]]
+    return take_rows(original, ~gaps), take_rows(released, stay), renumbered, kept
 
 
 def _shared_columns(original: Any, released: Any) -> tuple[tuple[str, ...], list[str]]:

@@ -24,8 +24,10 @@ from sfumato.auditing.privacy import Privacy, measure_privacy
 from sfumato.auditing.questions import Answer, answer_questions
 from sfumato.auditing.utility import measure_utility
 from sfumato.auditing.verbatim import find_verbatim
+from sfumato.core.receipt import release_order
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.metrics import interval_disclosure
+from sfumato.table.keyring import receipt_of
 
 __all__ = ["audit"]
 
@@ -62,10 +64,10 @@ def audit(
     ----------
     original, released : dataframes or arrays
         The same people, row by row.
-    key : Key, optional
+    key : Key or path, optional
         Aligns the rows of a shuffled release file; releases made in memory keep their order and need none.
-    receipt : optional
-        The receipt of a shuffled release file.
+    receipt : Receipt or path, optional
+        The receipt of a shuffled release file; None looks for it with the key.
     method : perturber, str or mapping, optional
         What the attacker may read about the method: a perturber (its secret parameters stay secret), a catalogue id, or
         {"method": id, parameter: value, ...}. Knowing more makes attacks stronger, so say it if it is public.
@@ -108,11 +110,6 @@ def audit(
     >>> print(report.verdict)
     Someone who knows 5 of the 200 people recovers every value of the others.
     """
-    if receipt is not None or key is not None:
-        raise ParameterError(
-            "key and receipt belong to shuffled release files, and this version writes none yet",
-            hint="pass order=[...] if the rows of the release were shuffled",
-        )
     tell = progress or (lambda _what, _share: None)
     if isinstance(attacks, str):
         attacks = [attacks]
@@ -122,6 +119,7 @@ def audit(
         entry(name)  # raises with the nearest name before any work is done
     if isinstance(original, str | Path) or isinstance(released, str | Path):
         raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
+    order, public = _aligned(key, receipt, order, released)
     pair = read_pair(original, released, order=order)
     if len(pair.original) < _FEWEST:
         raise DataError(
@@ -130,7 +128,7 @@ def audit(
         )
     if not (pair.original.max(axis=0) > pair.original.min(axis=0)).any():
         raise DataError("every column of the original is constant: there is nothing to protect and nothing to attack")
-    described, insecure = describe_method(method)
+    described, insecure = describe_method(method if method is not None or public is None else public)
     method_id = described.pop("method", None)
     referee = Referee(
         pair.original,
@@ -200,6 +198,18 @@ def audit(
     )
 
 
+def _aligned(key: Any, receipt: Any, order: Any, released: Any) -> tuple[Any, dict[str, Any] | None]:
+    """Return the order of the rows and the public method, from the key and the receipt of a release."""
+    if key is None and receipt is None:
+        return order, None
+    if order is not None:
+        raise ParameterError("give order, or the key and receipt that know it, not both")
+    if key is None:
+        raise ParameterError("a receipt is opened with its key", hint='pass key=sfumato.Key.load("...")')
+    opened, body = receipt_of(key, receipt, n_rows=len(released))
+    return release_order(opened, body), {"method": body.method, **body.public}
+
+
 def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
     """Return what is public about a method, and whether it was run with a seed for tests.
 
@@ -243,7 +253,8 @@ def worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
             won = result.scores.attack > result.scores.baseline
             count.update(int(row) for row in result.scores.rows[won])
     twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
-    return tuple(row for row, _ in sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST])
+    worst = sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST]
+    return tuple(int(pair.positions[row]) for row, _ in worst)
 
 
 def _run_attacks(

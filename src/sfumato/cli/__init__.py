@@ -24,9 +24,13 @@ COMMANDS = {
     "audit": ("sfumato.cli.audit", "Attack a released file, and say what an attacker gets."),
     "compare": ("sfumato.cli.compare", "Every method side by side on your table."),
     "demo": ("sfumato.cli.demo", "A tour on a table that ships with sfumato."),
+    "join": ("sfumato.cli.join", "Bring a miner's labels back to the original rows."),
+    "key": ("sfumato.cli.key", "Make a key, or show its fingerprint."),
     "methods": ("sfumato.cli.methods", "The methods: what they do, what they take, who breaks them."),
+    "policy": ("sfumato.cli.policy", "Write a first policy for a table, or check one."),
     "release": ("sfumato.cli.release", "Release a file: perturbed, shuffled, with a key that only you keep."),
     "reproduce": ("sfumato.cli.reproduce", "The papers' tables, paper against ours."),
+    "restore": ("sfumato.cli.restore", "Undo an invertible release with its key."),
     "tune": ("sfumato.cli.tune", "Search for the best method and parameters for your table."),
 }
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit as run_audit
 from sfumato.cli.progress import Progress
 from sfumato.exceptions import DataError
 from sfumato.perturb.catalogue import method as find_method
-from sfumato.table.csv import read_csv
+from sfumato.pipeline.audited import audit_files, check_limits
+from sfumato.table.files import open_source
+from sfumato.table.keyring import load_key, receipt_of
+from sfumato.table.policy import read_policy
+from sfumato.table.whole import read_table
+from sfumato.table.workspace import file_digest
 
 __all__ = ["audit"]
 
@@ -21,6 +28,11 @@ _UNTRUSTED = 4
 @click.command()
 @click.argument("original", type=click.Path(path_type=Path))
 @click.argument("released", type=click.Path(path_type=Path))
+@click.option("--key", type=click.Path(path_type=Path), help="The key of the release: brings shuffled rows into order.")
+@click.option("--receipt", type=click.Path(path_type=Path), help="The receipt of the release. [default: with the key]")
+@click.option(
+    "--policy", type=click.Path(path_type=Path), help="Check the limits of this policy: exit code 1 if not met."
+)
 @click.option("-m", "--method", help="Public id of the method (see `sfumato methods`): attackers can read it too.")
 @click.option("--known-rows", type=click.IntRange(min=1), help="How many people the attacker knows.")
 @click.option("--attack", "attacks", multiple=True, help="Run only this attack; may be repeated.")
@@ -34,6 +46,9 @@ _UNTRUSTED = 4
 def audit(
     original: Path,
     released: Path,
+    key: Path | None,
+    receipt: Path | None,
+    policy: Path | None,
     method: str | None,
     known_rows: int | None,
     attacks: tuple[str, ...],
@@ -43,22 +58,29 @@ def audit(
 ) -> None:
     """Attack RELEASED the way an adversary would, knowing the ORIGINAL only to keep the score.
 
-    Both are CSV files with the same people in the same order. Exit code 4 means that a canary failed and the audit
-    cannot be trusted.
+    Both are files with the same people: in the same order, or shuffled by the key of the release (--key). Exit code 1
+    means that a limit of the policy is not met, 4 that a canary failed and the audit cannot be trusted.
     """
+    limits = None if policy is None else read_policy(policy).audit
     if method is not None:
         method = find_method(method).id
     if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
         raise DataError(f"{report}: cannot be written there", hint="name a file in a folder that exists")
-    found = run_audit(
-        read_csv(original),
-        read_csv(released),
-        method=method,
-        known_rows=known_rows,
-        attacks=attacks or None,
-        seed=seed,
-        progress=Progress(),
-    )
+    if known_rows is None and limits is not None:
+        known_rows = limits.known_rows
+    with Progress() as progress:
+        options: dict[str, Any] = {
+            "known_rows": known_rows,
+            "attacks": attacks or None,
+            "seed": seed,
+            "progress": progress,
+        }
+        if method is not None:
+            options["method"] = method
+        if key is None and receipt is None:
+            found = run_audit(read_table(original), read_table(released), **options)
+        else:
+            found = _audit_with_key(original, released, key, receipt, options)
     if report is not None:
         found.to_html(report)
     click.echo(found.to_json() if as_json else found.to_text(), nl=False)
@@ -66,3 +88,16 @@ def audit(
         click.echo(f"report: {report}  (it says how to break the release: keep it to yourself)")
     if not found.trustworthy:
         sys.exit(_UNTRUSTED)
+    if limits is not None:
+        check_limits(limits, found)
+
+
+def _audit_with_key(
+    original: Path, released: Path, key: Path | None, receipt: Path | None, options: dict[str, Any]
+) -> Audit:
+    if key is None:
+        raise click.UsageError("--receipt is opened with its key: give --key too")
+    opened, _ = load_key(key)
+    digest = file_digest(released, opened.derive("released")) if released.is_file() else None
+    opened, body = receipt_of(key, receipt, digest=digest)
+    return audit_files(open_source(original), open_source(released), opened, body, **options)

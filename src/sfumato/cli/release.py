@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from sfumato.cli.progress import Progress
-from sfumato.exceptions import DataError, MissingComponentError, SfumatoWarning
+from sfumato.cli.words import writable
+from sfumato.exceptions import MissingComponentError, SfumatoWarning
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.pipeline.receipt import Receipt
 from sfumato.pipeline.release import release as run_release
@@ -70,8 +71,7 @@ def release(
     """
     if engine == "spark":
         raise MissingComponentError("this version has no Spark engine", hint="leave out --engine")
-    if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
-        raise DataError(f"{report}: cannot be written there", hint="name a file in a folder that exists")
+    writable(report)
     with Progress() as progress, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", SfumatoWarning)
         done = run_release(
@@ -87,6 +87,7 @@ def release(
             name=name,
             shuffle=False if no_shuffle else None,
             receipt=receipt,
+            report=report,
             force=force,
             progress=progress,
         )
@@ -94,6 +95,10 @@ def release(
         click.echo(json.dumps(done.to_data(), indent=2))
     else:
         click.echo(three_lines(done))
+        if done.audit is not None:
+            click.echo(f"grade {done.audit.grade}: {done.audit.verdict}")
+        if report is not None:
+            click.echo(f"report: {report}  (it says how to break the release: keep it to yourself)")
     for warning in told:
         click.echo(f"warning: {warning.message}", err=True)
 

@@ -40,8 +40,8 @@ class ReceiptBody(Hidden):
     ----------
     release, method : str
         Name of the release and id of the method.
-    parameters : mapping
-        The method's parameters, secret ones included.
+    parameters, public : mappings
+        The method's parameters, secret ones included, and those that an attacker may read.
     n_rows : int
     fingerprint : str
         Keyed fingerprint of the table, hexadecimal.
@@ -55,6 +55,10 @@ class ReceiptBody(Hidden):
     released_columns : tuple of str
     released_digest : str
         Keyed hash of the released rows' text, hexadecimal.
+    fills : tuple of numbers, optional
+        What stood for missing cells, in the order of `columns`; None if none was missing.
+    record_id : str, optional
+        The column that names a person.
     fitted : JSON values
         Fitted state of an invertible method; None for the others, which are fitted again from the original.
     errors : mapping from columns to numbers
@@ -75,6 +79,9 @@ class ReceiptBody(Hidden):
     columns: tuple[Mapping[str, Any], ...]
     released_columns: tuple[str, ...]
     released_digest: str
+    public: Mapping[str, Any] = field(default_factory=dict)
+    fills: tuple[float, ...] | None = None
+    record_id: str | None = None
     fitted: Any = None
     errors: Mapping[str, float] = field(default_factory=dict)
     stream_version: int = STREAM_VERSION
@@ -159,4 +166,5 @@ def open_receipt(key: Key, sealed: bytes, what: str = "the receipt") -> ReceiptB
 def _body(data: dict[str, Any]) -> ReceiptBody:
     for name in ("source_columns", "dropped", "kept", "columns", "released_columns"):
         data[name] = tuple(data[name])
+    data["fills"] = None if data["fills"] is None else tuple(data["fills"])
     return ReceiptBody(**data)

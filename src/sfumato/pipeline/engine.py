@@ -44,8 +44,8 @@ class WriteJob(Hidden):
     same_columns : bool
         Whether the released columns are the confidential ones.
     invertible : bool
-    inverse : callable, optional
-        For invertible methods: the map back, to measure what rounding costs.
+    undo : callable, optional
+        For invertible methods: the map back, to measure what rounding costs; see `undo_map`.
     sort_words : callable, optional
         RowRange -> words by which the rows are sorted; None keeps their order.
     n_rows : int
@@ -57,7 +57,7 @@ class WriteJob(Hidden):
     order: tuple[str, ...]
     same_columns: bool
     invertible: bool
-    inverse: Callable[[Floats], Floats] | None
+    undo: Callable[[Floats, Sequence[Mask | None]], Floats] | None
     sort_words: Callable[[RowRange], NDArray[np.uint64]] | None
     n_rows: int
 
@@ -143,15 +143,15 @@ def perturb_batch(
         tile = job.kernel(batch.tile(start, stop), batch.rows.part(start, stop))
         for values, column, target in zip(tile, job.columns, units, strict=True):
             target[start:stop] = finish_column(values, column, invertible=job.invertible)
-        if job.inverse is not None:
+        if job.undo is not None:
             seen = [numbers_of(u[start:stop], column) for u, column in zip(units, job.columns, strict=True)]
-            back = job.inverse(np.stack(seen))
+            holes = [None if mask is None else mask[start:stop] for mask in batch.masks]
+            back = job.undo(np.stack(seen), holes)
             for i, column in enumerate(job.columns):
                 restored = numbers_of(finish_column(back[i], column, invertible=True), column)
                 gap = np.abs(restored - batch.columns[i][start:stop])
-                if batch.masks[i] is not None:
-                    gap = gap[~batch.masks[i][start:stop]]  # type: ignore[index]
-                errors[i] = max(errors[i], gap.max(initial=0.0))
+                hole = holes[i]
+                errors[i] = max(errors[i], (gap if hole is None else gap[~hole]).max(initial=0.0))
 
     run(one, [(start, min(start + job.rows_per_tile, n)) for start in range(0, n, job.rows_per_tile)])
     masks = batch.masks if job.same_columns else [None] * len(job.columns)
@@ -162,6 +162,6 @@ def perturb_batch(
             if masks[i] is not None:
                 same &= ~masks[i]  # type: ignore[operator]
             tally.unchanged[column.name] = int(np.count_nonzero(same))
-    if job.inverse is not None:
+    if job.undo is not None:
         tally.errors = {column.name: float(error) for column, error in zip(job.columns, errors, strict=True)}
     return Finished(units, list(masks), tally)

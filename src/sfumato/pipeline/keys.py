@@ -12,7 +12,7 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import KeyFileError, ParameterError
 from sfumato.table.keyring import keys_folder, new_key_path, own_folder
 
-__all__ = ["ReleaseKey", "choose_key", "load_key"]
+__all__ = ["ReleaseKey", "choose_key"]
 
 
 @dataclass(repr=False)
@@ -71,16 +71,3 @@ def choose_key(key: Key | str | os.PathLike[str] | None, target: Path) -> Releas
     if not path.absolute().parent.is_dir():
         raise KeyFileError(f"{path}: no folder {path.absolute().parent}", hint="make the folder first")
     return ReleaseKey(Key.generate(), path, new=True, folder=path.absolute().parent)
-
-
-def load_key(key: Key | str | os.PathLike[str]) -> tuple[Key, Path]:
-    """Return an existing key, and the folder in which its receipts stand.
-
-    Parameters
-    ----------
-    key : Key or path
-    """
-    if isinstance(key, Key):
-        return key, keys_folder()
-    path = Path(key)
-    return Key.load(path), path.absolute().parent

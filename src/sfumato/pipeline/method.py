@@ -48,7 +48,7 @@ def build_perturber(policy: Policy) -> Any:
         perturber = method("+rho").load()(perturber, fraction=policy.enhance.fraction, distributions=given)
     if policy.guard is not None:
         if not any(row.id == "guard" for row in METHODS):
-            raise PolicyError(f"{policy.where('guard')}: this version has no guard", hint="leave [guard] out")
+            raise PolicyError(f"{policy.where('guard')}this version has no guard", hint="leave [guard] out")
         scaling = None if policy.guard.scaling == "none" else policy.guard.scaling
         perturber = method("guard").load()(perturber, clusterings=tuple(policy.guard.kmeans), scaling=scaling)
     return perturber
@@ -66,7 +66,7 @@ def _row(policy: Policy) -> Method:
         if not row.wraps:
             return row
         problem = ParameterError(f"{row.name} wraps another method", hint="use [enhance] or [guard] in the policy")
-    raise PolicyError(f"{policy.where('method', 'name')}: {problem.message}", hint=problem.hint)
+    raise PolicyError(f"{policy.where('method', 'name')}{problem.message}", hint=problem.hint)
 
 
 def check_settings(row: Method, parameters: Mapping[str, Any], policy: Policy) -> None:
@@ -86,15 +86,16 @@ def check_settings(row: Method, parameters: Mapping[str, Any], policy: Policy) -
             near = nearest_name(name, list(known))
             listed = ", ".join(known) or "none"
             raise PolicyError(
-                f"{where}: {row.name} [{row.id}] has no parameter {name!r}",
+                f"{where}{row.name} [{row.id}] has no parameter {name!r}",
                 hint=f"{near + ' ' if near else ''}its parameters are: {listed}",
             )
         if known[name].secret:
             raise PolicyError(
-                f"{where}: {name} of {row.name} is a secret, and a policy or a command line holds none",
+                f"{where}{name} of {row.name} is a secret, and a policy or a command line holds none",
                 hint="leave it out and the key draws it, or use the Python interface",
             )
         try:
             check_parameter(known[name], value, owner=row.name)
         except ParameterError as error:
-            raise PolicyError(f"{where}: {error.message}", hint=error.hint) from None
+            hint = error.hint or f"`sfumato methods {row.id}` says what it takes"
+            raise PolicyError(f"{where}{error.message}", hint=hint) from None

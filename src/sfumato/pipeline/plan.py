@@ -96,11 +96,11 @@ def make_plan(source: Source, policy: Policy, key: Key, perturber: Any = None) -
         source.names, identifier=columns.identifier, keep=columns.keep, record_id=columns.record_id, what=what
     )
     _require_numbers(source, roles)
-    require_columns(list(policy.column), source.names, policy.where("column"))
+    require_columns(list(policy.column), source.names, policy.where("column").removesuffix(": ") or what)
     for name in policy.column:
         if name not in roles.confidential:
             raise PolicyError(
-                f"{policy.where('column', name)}: rules for column {name!r}, which is not perturbed",
+                f"{policy.where('column', name)}rules for column {name!r}, which is not perturbed",
                 hint="rules are for confidential columns; remove them, or take it out of the other lists",
             )
     drive = build_drive(policy, key, perturber)

@@ -18,6 +18,7 @@ from sfumato.pipeline.keys import ReleaseKey, choose_key
 from sfumato.pipeline.local import LocalEngine
 from sfumato.pipeline.plan import Plan, make_plan, settle_policy
 from sfumato.pipeline.receipt import Receipt
+from sfumato.pipeline.undo import undo_map
 from sfumato.pipeline.watch import Watch
 from sfumato.table.files import file_kind, open_source
 from sfumato.table.finish import new_columns
@@ -45,6 +46,7 @@ def release(
     name: str | None = None,
     shuffle: bool | None = None,
     receipt: str | os.PathLike[str] | None = None,
+    report: str | os.PathLike[str] | None = None,
     force: bool = False,
     threads: int | None = None,
     batch_rows: int | None = None,
@@ -81,6 +83,9 @@ def release(
         Whether the rows are shuffled by the key; they are unless the policy says otherwise.
     receipt : path, optional
         Where the sealed receipt is written; by default beside the key.
+    report : path, optional
+        Audit the release and write the owner's report to this HTML file. With limits in the policy's [audit] the
+        audit always runs, and before the file appears: limits that are not met raise, and nothing is released.
     force : bool
         Whether an existing target is replaced.
     threads : int, optional
@@ -109,6 +114,8 @@ def release(
     """
     target = Path(target)
     watch = Watch(2, progress, cancel)
+    if report is not None:
+        check_target(Path(report), force=True)
     check_target(target, force=force)
     file_kind(target)
     table = open_source(source, batch_rows=batch_rows)
@@ -128,6 +135,7 @@ def release(
     )
     plan = make_plan(table, settled, owner.key, perturber)
     watch.passes = plan.drive.passes
+    watch.reach = 1.0 if settled.audit is None and report is None else 0.3
     history = History(owner.folder)
     notes: list[str] = []
     with Workspace(target) as workspace:
@@ -149,7 +157,17 @@ def release(
             warnings.warn(unchanged, UnchangedCellsWarning, stacklevel=2)
         body = receipt_body(table, plan, fitted, tally, identity, job, digest)
         place = Path(receipt) if receipt is not None else receipt_path(owner.folder, target, body)
+        found = None
+        if settled.audit is not None:
+            part = open_source(workspace.part, kind=file_kind(target))
+            found = _audit(table, part, owner.key, body, watch, known_rows=settled.audit.known_rows)
+            from sfumato.pipeline.audited import check_limits
+
+            check_limits(settled.audit, found)
         _commit(workspace, owner, place, body, force=force)
+    if report is not None:
+        found = found or _audit(table, open_source(target), owner.key, body, watch)
+        found.to_html(report)
     if fitted.known_as is not None:
         history.add(fitted.known_as, identity)
     watch.finish()
@@ -170,7 +188,7 @@ def release(
         shuffled=settled.release.shuffle,
         passes=watch.done,
         notes=tuple(notes),
-        audit=None,
+        audit=found,
         body=body,
     )
 
@@ -208,7 +226,7 @@ def write_job(plan: Plan, fitted: Fit, key: Key, identity: bytes) -> WriteJob:
         order=order,
         same_columns=names is None,
         invertible=drive.invertible,
-        inverse=drive.inverse(fitted.fitted) if drive.invertible else None,
+        undo=undo_map(drive.inverse(fitted.fitted), fitted.cells.fills) if drive.invertible else None,
         sort_words=(lambda rows: order_words(key, identity, rows)) if plan.policy.release.shuffle else None,
         n_rows=fitted.schema.n_rows,
     )
@@ -225,6 +243,7 @@ def receipt_body(
             "kind": column.kind,
             "decimals": column.decimals,
             "fewest": column.fewest,
+            "type": None if column.dtype is None else str(column.dtype),
             "missing_values": list(column.rules.missing_values),
         }
         for column in fitted.schema.numbers
@@ -243,6 +262,9 @@ def receipt_body(
         columns=columns,
         released_columns=job.order,
         released_digest=digest,
+        public={name: value for name, value in drive.public.items() if not isinstance(value, dict)},
+        fills=None if fitted.cells.fills is None else tuple(fitted.cells.fills.tolist()),
+        record_id=plan.roles.record_id,
         fitted=drive.save(fitted.fitted) if drive.invertible else None,
         errors=tally.errors,
     )
@@ -262,6 +284,14 @@ def mostly_unchanged(tally: Tally, fitted: Fit) -> str | None:
         f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a column: "
         "raise the noise, or choose another method."
     )
+
+
+def _audit(
+    original: Source, released: Source, key: Key, body: ReceiptBody, watch: Watch, known_rows: int | None = None
+) -> Any:
+    from sfumato.pipeline.audited import audit_files  # loads scikit-learn's clusterers and every attack
+
+    return audit_files(original, released, key, body, known_rows=known_rows, progress=watch.after)
 
 
 def _commit(workspace: Workspace, owner: ReleaseKey, place: Path, body: ReceiptBody, *, force: bool) -> None:

@@ -30,6 +30,7 @@ class Watch:
         self.done = 0
         self._share = 0.0
         self._what = ""
+        self.reach = 1.0  # share of the whole job that the passes are
 
     def begin(self, what: str) -> None:
         """Begin a pass."""
@@ -38,9 +39,18 @@ class Watch:
 
     def at(self, share: float) -> None:
         """Tell how much of the pass is done, and stop if asked to."""
+        done = min(0.99, (self.done + share) / max(self.passes, self.done + 1))
+        self._tell(self.reach * done)
+
+    def after(self, what: str, share: float) -> None:
+        """Tell how much is done of what comes after the passes."""
+        self._what = what
+        self._tell(min(0.99, self.reach + (1.0 - self.reach) * share))
+
+    def _tell(self, share: float) -> None:
         if self._cancel():
             raise ReleaseCancelledError("cancelled: nothing was written")
-        self._share = max(self._share, min(0.99, (self.done + share) / max(self.passes, self.done + 1)))
+        self._share = max(self._share, share)
         if self._progress is not None:
             self._progress(self._what, self._share)
 

@@ -49,13 +49,15 @@ def file_kind(path: Path) -> str:
     return kind + ".gz" if packed else kind
 
 
-def open_source(path: str | os.PathLike[str], *, batch_rows: int | None = None) -> Source:
+def open_source(path: str | os.PathLike[str], *, kind: str | None = None, batch_rows: int | None = None) -> Source:
     """Open a table for reading in batches.
 
     Parameters
     ----------
     path : path
         A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files.
+    kind : str, optional
+        See `file_kind`; None goes by the ending of the name.
     batch_rows : int, optional
         About how many rows a batch has; no result depends on it.
 
@@ -66,9 +68,9 @@ def open_source(path: str | os.PathLike[str], *, batch_rows: int | None = None) 
     path = Path(path)
     if path.is_dir():
         return TypedSource(path, "parquet", batch_rows=batch_rows)
-    kind = file_kind(path) if path.is_file() else None
-    if kind is None:
+    if not path.is_file():
         raise DataError(f"{path}: no such file", hint="check the path")
+    kind = kind or file_kind(path)
     if path.stat().st_size == 0:
         raise DataError(f"{path}: empty", hint="a table has a line of column names and at least two rows")
     if kind.startswith("csv"):

@@ -29,7 +29,17 @@ from sfumato.table.cells import (
     type_of,
 )
 
-__all__ = ["Frame", "all_columns", "as_library", "complete_rows", "is_dataframe", "numeric_columns", "read_frame"]
+__all__ = [
+    "Frame",
+    "all_columns",
+    "as_library",
+    "complete_rows",
+    "incomplete",
+    "is_dataframe",
+    "numeric_columns",
+    "read_frame",
+    "take_rows",
+]
 
 Floats = NDArray[np.float64]
 
@@ -251,6 +261,48 @@ def numeric_columns(table: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in frame.columns if name in numeric)
 
 
+def incomplete(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows of a table miss a value in some columns.
+
+    Parameters
+    ----------
+    table : dataframe or array
+    names : sequence of str
+        Numeric columns.
+
+    Examples
+    --------
+    >>> incomplete(np.array([[1.0, np.nan], [2.0, 3.0]]), ["x0", "x1"]).tolist()
+    [True, False]
+    """
+    if not is_dataframe(table):
+        array = as_array(table, "the table")
+        chosen = [int(name[1:]) for name in names]
+        return np.asarray(np.isnan(np.asarray(array[:, chosen], dtype=np.float64)).any(axis=1))
+    frame = nw.from_native(table, eager_only=True)
+    gaps = np.zeros(len(frame), dtype=np.bool_)
+    for name in names:
+        column = frame[name]
+        empty = column.is_null()
+        if column.dtype.is_float():
+            empty = empty | column.is_nan().fill_null(value=False)
+        gaps |= np.asarray(empty.to_numpy(), dtype=np.bool_)
+    return gaps
+
+
+def take_rows(table: Any, rows: NDArray[np.bool_]) -> Any:
+    """Return the chosen rows of a table, in their order.
+
+    Parameters
+    ----------
+    table : dataframe or array
+    rows : array of shape (n,), bool
+    """
+    if not is_dataframe(table):
+        return as_array(table, "the table")[rows]
+    return nw.to_native(nw.from_native(table, eager_only=True).filter(rows.tolist()))
+
+
 def complete_rows(table: Any, names: Sequence[str]) -> tuple[Any, int]:
     """Return a table without the rows that miss a value in some columns, and how many those were.
 
@@ -265,15 +317,5 @@ def complete_rows(table: Any, names: Sequence[str]) -> tuple[Any, int]:
     >>> complete_rows(np.array([[1.0, np.nan], [2.0, 3.0]]), ["x0", "x1"])
     (array([[2., 3.]]), 1)
     """
-    if not is_dataframe(table):
-        array = as_array(table, "the table")
-        chosen = [int(name[1:]) for name in names]
-        whole = ~np.isnan(np.asarray(array[:, chosen], dtype=np.float64)).any(axis=1)
-        return array[whole], int((~whole).sum())
-    frame = nw.from_native(table, eager_only=True)
-    broken = [
-        nw.col(name).is_null() | nw.col(name).is_nan() if frame.schema[name].is_float() else nw.col(name).is_null()
-        for name in names
-    ]
-    kept = frame.filter(~nw.any_horizontal(*broken, ignore_nulls=False))
-    return nw.to_native(kept), len(frame) - len(kept)
+    gaps = incomplete(table, names)
+    return take_rows(table, ~gaps), int(gaps.sum())

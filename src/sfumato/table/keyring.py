@@ -6,13 +6,24 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.core.receipt import ReceiptBody, open_receipt
-from sfumato.exceptions import KeyFileError, ReceiptError
+from sfumato.exceptions import KeyFileError, ParameterError, ReceiptError
 from sfumato.table.atomic import write_atomically
 
-__all__ = ["find_receipt", "keys_folder", "new_key_path", "own_folder", "read_receipt", "receipt_path", "write_receipt"]
+__all__ = [
+    "find_receipt",
+    "keys_folder",
+    "load_key",
+    "new_key_path",
+    "own_folder",
+    "read_receipt",
+    "receipt_of",
+    "receipt_path",
+    "write_receipt",
+]
 
 _LARGEST_RECEIPT = 256 << 20
 
@@ -133,6 +144,50 @@ def find_receipt(folder: Path, key: Key, *, n_rows: int | None = None, digest: s
             f"{folder}: {len(fitting)} receipts of this key would fit: {shown}", hint="choose one with --receipt"
         )
     return fitting[0][1]
+
+
+def load_key(key: Key | str | os.PathLike[str]) -> tuple[Key, Path]:
+    """Return an existing key, and the folder in which its receipts stand.
+
+    Parameters
+    ----------
+    key : Key or path
+    """
+    if isinstance(key, Key):
+        return key, keys_folder()
+    if not isinstance(key, str | os.PathLike):
+        raise ParameterError(f"key must be a sfumato.Key or a path, got {type(key).__name__}")
+    path = Path(key)
+    return Key.load(path), path.absolute().parent
+
+
+def receipt_of(
+    key: Key | str | os.PathLike[str], receipt: Any = None, *, n_rows: int | None = None, digest: str | None = None
+) -> tuple[Key, ReceiptBody]:
+    """Return a key and the receipt of one of its releases.
+
+    Parameters
+    ----------
+    key : Key or path
+    receipt : Receipt or path, optional
+        None looks for the receipt with the key.
+    n_rows : int, optional
+        Rows of the released file; a receipt of another number is refused.
+    digest : str, optional
+        See `find_receipt`.
+    """
+    opened, folder = load_key(key)
+    body = getattr(receipt, "body", None)
+    if receipt is None:
+        body = find_receipt(folder, opened, n_rows=n_rows, digest=digest)
+    elif not isinstance(body, ReceiptBody):
+        body = read_receipt(Path(receipt), opened)
+    if n_rows is not None and body.n_rows != n_rows:
+        raise ReceiptError(
+            f"the receipt is of a release of {body.n_rows:,} rows, and this file has {n_rows:,}",
+            hint="give the receipt of this release with --receipt",
+        )
+    return opened, body
 
 
 def _receipts(folder: Path, key: Key) -> Iterator[tuple[Path, ReceiptBody]]:

@@ -114,7 +114,7 @@ class Policy(_Strict):
     release: ReleaseChoice = Field(default_factory=ReleaseChoice)
     missing_values: list[str] = Field(default_factory=list)
 
-    _what: str = PrivateAttr(default="policy")
+    _what: str = PrivateAttr(default="")
     _lines: dict[tuple[str, ...], int] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
@@ -130,9 +130,11 @@ class Policy(_Strict):
         return self
 
     def where(self, *place: str) -> str:
-        """Return the file and the line of a setting, for messages."""
+        """Return the file and the line of a setting, as messages begin; nothing for a policy without a file."""
         line = line_of(self._lines, place)
-        return self._what if line is None else f"{self._what}, line {line}"
+        if not self._what:
+            return ""
+        return f"{self._what}: " if line is None else f"{self._what}, line {line}: "
 
     def rules(self, names: Sequence[str]) -> dict[str, ColumnRules]:
         """Return the rules of each confidential column.

@@ -20,7 +20,7 @@ from sfumato.exceptions import DataError
 from sfumato.table.decimals import decimals_of_doubles, decimals_of_text, most_decimals
 from sfumato.table.numbers import NumberBatch
 
-__all__ = ["ColumnRules", "Look", "NumberColumn", "Schema"]
+__all__ = ["ColumnRules", "Look", "NumberColumn", "Schema", "known_type"]
 
 _LARGEST_WHOLE = 2.0**53
 
@@ -228,3 +228,11 @@ class Look:
         missing = int(self._missing[i])
         low, high = float(self._low[i]), float(self._high[i])
         return NumberColumn(name, dtype, kind, decimals, fewest, missing, low, high, rules)
+
+
+_TYPES = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64)
+
+
+def known_type(name: str | None) -> pl.DataType | None:
+    """Return the type of a name in a receipt, or None for types that come back as they are in the release."""
+    return next((dtype() for dtype in _TYPES if str(dtype()) == name), None)

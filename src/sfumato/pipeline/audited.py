@@ -1,0 +1,111 @@
+"""An original file and its release, aligned by key and receipt, and audited; and the limits of a policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.auditing.model import Audit
+from sfumato.auditing.run import audit
+from sfumato.core.keys import Key
+from sfumato.core.receipt import ReceiptBody, release_order
+from sfumato.exceptions import DataError, PolicyLimitError
+from sfumato.pipeline.cells import Cells
+from sfumato.table.headers import require_columns
+from sfumato.table.policy import Limits
+from sfumato.table.raw import Source
+from sfumato.table.roles import Roles
+from sfumato.table.schema import ColumnRules
+from sfumato.table.whole import number_frame
+
+__all__ = ["MOST_ROWS", "audit_files", "check_limits"]
+
+MOST_ROWS = 200_000
+_GRADES = "ABCDF"
+
+Floats = NDArray[np.float64]
+
+
+def audit_files(original: Source, released: Source, key: Key, body: ReceiptBody, **options: Any) -> Audit:
+    """Audit a release file against its original, whose rows the key brings back into order.
+
+    Parameters
+    ----------
+    original, released : Source
+    key : Key
+    body : ReceiptBody
+        The receipt of the release.
+    **options
+        Go to `sfumato.audit`. Tables beyond `MOST_ROWS` rows are sampled: fewer rows make linkage easier, so the
+        grade is on the safe side.
+    """
+    names = [str(column["name"]) for column in body.columns]
+    markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
+    after = [name for name in body.released_columns if name not in body.kept]
+    x = _numbers(original, names, markers)
+    y = _numbers(released, after, markers)
+    for table, source in ((x, original), (y, released)):
+        if len(table) != body.n_rows:
+            raise DataError(
+                f"{source.path}: {len(table):,} rows, and the release had {body.n_rows:,}: not the same people",
+                hint="give the files of this release, whole",
+            )
+    order = release_order(key, body)
+    aligned = np.empty_like(y)
+    aligned[order] = y
+    kept = np.flatnonzero(np.isfinite(x).all(axis=1) & np.isfinite(aligned).all(axis=1))
+    notes = []
+    if len(kept) < len(x):
+        notes.append(f"rows with missing values, so not audited: {len(x) - len(kept):,} of {len(x):,}")
+    if len(kept) > MOST_ROWS:
+        chosen = np.random.default_rng(options.get("seed", 0)).choice(len(kept), MOST_ROWS, replace=False)
+        notes.append(f"a random sample of {MOST_ROWS:,} of {len(kept):,} rows was audited")
+        kept = kept[np.sort(chosen)]
+    options.setdefault("method", {"method": body.method, **body.public})
+    found = audit(number_frame(names, x[kept]), number_frame(after, aligned[kept]), **options)
+    told = [note for note in found.notes if not note.startswith("rows are compared")]
+    return found.model_copy(
+        update={
+            "notes": (*told, "the key has brought the rows into their order", *notes),
+            "worst_records": tuple(int(kept[row]) for row in found.worst_records),
+        }
+    )
+
+
+def check_limits(limits: Limits, found: Audit) -> None:
+    """Raise if an audit does not find what a policy demands.
+
+    Parameters
+    ----------
+    limits : Limits
+    found : Audit
+    """
+    missed = []
+    if limits.min_grade is not None and _GRADES.index(found.grade) > _GRADES.index(limits.min_grade):
+        missed.append(f"grade {found.grade}, and the policy demands {limits.min_grade} ({found.verdict})")
+    if limits.max_misclassification is not None:
+        excess = None if found.utility is None else found.utility.excess_mean
+        if excess is None:
+            missed.append("the misclassification could not be measured")
+        elif excess > limits.max_misclassification:
+            missed.append(
+                f"{excess:.2%} of the rows change their cluster beyond a re-run on the original, and the policy allows "
+                f"{limits.max_misclassification:.2%}"
+            )
+    if not found.trustworthy:
+        missed.append("the audit cannot be trusted: a canary failed")
+    if missed:
+        raise PolicyLimitError(
+            "a limit of the policy is not met: " + "; ".join(missed),
+            hint="choose another method or other parameters; `sfumato tune DATA` searches for them",
+        )
+
+
+def _numbers(source: Source, names: list[str], markers: dict[str, tuple[str, ...]]) -> Floats:
+    require_columns(names, source.names, str(source.path))
+    rules = {name: ColumnRules(missing_values=markers.get(name, ())) for name in names}
+    cells = Cells(Roles((), (), tuple(names)), rules, str(source.path))
+    parts = [np.column_stack(batch.columns) for batch in cells.batches(source)]
+    return np.concatenate(parts) if parts else np.empty((0, len(names)))
