@@ -187,7 +187,8 @@ def test_projections_are_audited_without_column_figures() -> None:
 
 BAD = [
     (np.ones((5, 2)), np.ones((4, 2)), "not the same people"),
-    (np.array([[1.0, np.nan], [2.0, 3.0]]), np.ones((2, 2)), "NaN"),
+    (np.array([[1.0, np.inf], [2.0, 3.0]]), np.ones((2, 2)), "infinity"),
+    (np.full((9, 2), np.nan), np.ones((9, 2)), "every row misses a value"),
     (np.ones((1, 2)), np.ones((1, 2)), "cannot be audited"),
     (np.arange(6.0).reshape(3, 2), np.ones((3, 2)), "too few for an audit"),
     (np.ones((30, 3)), np.ones((30, 3)), "every column of the original is constant"),
