@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from sfumato.core.fast import compiled_kernels
 
-__all__ = ["add_product", "cholesky", "cos_sin_degrees", "eigen_symmetric", "multiply_columns", "turn_columns"]
+__all__ = [
+    "add_product",
+    "cholesky",
+    "cos_sin_degrees",
+    "eigen_symmetric",
+    "lower_inverse",
+    "multiply_columns",
+    "solve_positive",
+    "turn_columns",
+]
 
 Floats = NDArray[np.float64]
 
@@ -214,3 +223,47 @@ def _series(x: Decimal, *, start: int) -> Decimal:
         power += 2
         total += term
     return total
+
+
+def solve_positive(matrix: Floats, right: Floats) -> Floats:
+    """Return X with matrix X = right, for a positive definite matrix.
+
+    Parameters
+    ----------
+    matrix : array of shape (m, m)
+    right : array of shape (m, e)
+
+    Examples
+    --------
+    >>> solve_positive(np.array([[4.0, 2.0], [2.0, 2.0]]), np.array([[8.0], [6.0]])).ravel().tolist()
+    [1.0, 2.0]
+    """
+    factor = cholesky(matrix, tolerance=0.0)
+    out = np.array(right, dtype=np.float64)
+    size = len(out)
+    for i in range(size):
+        out[i] /= factor[i, i]
+        out[i + 1 :] -= factor[i + 1 :, i][:, None] * out[i]
+    for i in range(size - 1, -1, -1):
+        out[i] /= factor[i, i]
+        out[:i] -= factor[i, :i][:, None] * out[i]
+    return out
+
+
+def lower_inverse(factor: Floats) -> Floats:
+    """Return the inverse of a lower triangular matrix with positive diagonal.
+
+    Parameters
+    ----------
+    factor : array of shape (d, d)
+
+    Examples
+    --------
+    >>> lower_inverse(np.array([[2.0, 0.0], [1.0, 1.0]])).tolist()
+    [[0.5, 0.0], [-0.5, 1.0]]
+    """
+    out = np.eye(len(factor))
+    for i in range(len(factor)):
+        out[i] /= factor[i, i]
+        out[i + 1 :] -= factor[i + 1 :, i][:, None] * out[i]
+    return out

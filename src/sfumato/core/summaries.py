@@ -266,6 +266,10 @@ class Sample(Summary):
         assert self._values is not None
         return np.ascontiguousarray(self._values.T)
 
+    def labels(self) -> NDArray[np.uint64]:
+        """Return the row labels of the sampled rows, in the same order."""
+        return self._labels
+
 
 class Gathered(Summary):
     """All rows, for methods that need the whole table at once; merging is a disjoint union."""

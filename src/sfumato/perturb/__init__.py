@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from sfumato.perturb.chaotic import ChaoticNoise as ChaoticNoise
     from sfumato.perturb.correlated import CorrelatedNoise as CorrelatedNoise
     from sfumato.perturb.enhanced import Enhanced as Enhanced
+    from sfumato.perturb.guarded import Guarded as Guarded
     from sfumato.perturb.hybrid import Hybrid as Hybrid
     from sfumato.perturb.independent import IndependentNoise as IndependentNoise
     from sfumato.perturb.intervals import IntervalResampling as IntervalResampling
     from sfumato.perturb.microaggregation import Microaggregation as Microaggregation
+    from sfumato.perturb.mixing import AtomMixing as AtomMixing
     from sfumato.perturb.multiplicative import MultiplicativeNoise as MultiplicativeNoise
     from sfumato.perturb.nested import NestedClustering as NestedClustering
     from sfumato.perturb.pca import PCAProjection as PCAProjection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -71,7 +71,7 @@ class Parameter:
     name : str
     kind : str
         "number", "integer", "choice", "flag", "numbers" (one, or one for each column), "number or integer"
-        (a share, or a count), "pairs", "operations", "distributions", "perturber".
+        (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "decimals", "bounds".
     default : object
     help : str
         One line in plain words.
@@ -120,6 +120,9 @@ class Parameter:
                 "operations": "one ('add', e), ('mult', e), ('rotate', angle, other column) or None for each column",
                 "distributions": "one ('normal', mean, sd) or ('uniform', low, high) for each column",
                 "perturber": "a perturber of sfumato",
+                "clusterings": "numbers of k-means clusters or fitted clusterers, at least one",
+                "decimals": "an integer, or one for each column by name",
+                "bounds": "(low, high) for each column by name",
             }[self.kind]
         return text + (", or None" if self.optional else "")
 
@@ -187,6 +190,13 @@ def _fits(parameter: Parameter, value: Any) -> bool:
         return isinstance(value, Real) and 0.0 < float(value) < 1.0
     if kind == "perturber":
         return hasattr(value, "fit_batches") and hasattr(value, "transform") and not isinstance(value, type)
+    if kind == "clusterings":
+        return _is_sequence(value) and len(value) > 0
+    if kind == "decimals":
+        places = value.values() if isinstance(value, Mapping) else [value]
+        return all(_is_integer(number) and 0 <= int(number) <= 15 for number in places)
+    if kind == "bounds":
+        return isinstance(value, Mapping) and all(_is_sequence(pair) and len(pair) == 2 for pair in value.values())
     return _is_sequence(value)  # the method itself knows what must stand inside
 
 

@@ -66,6 +66,14 @@ MDAV = Paper(
     2005,
 )
 
+SFUMATO = Paper(
+    "sfumato",
+    "the sfumato maintainers",
+    "Atom mixing and the cluster guard",
+    "this software, docs/guard.md",
+    2026,
+)
+
 _NOISES = ("normal", "uniform", "laplace")
 _KNOWS = {  # attack -> what the attacker must know, cheapest first
     "as-released": "nothing",
@@ -100,6 +108,26 @@ _BY_COLUMN = ("moments", "quantiles", "affine-columns")
 
 def _drawn(name: str, kind: str, text: str) -> Parameter:
     return Parameter(name, kind, None, f"{text}; None lets the key draw", optional=True, secret=True)
+
+
+_CLUSTERINGS = Parameter(
+    "clusterings",
+    "clusterings",
+    (2, 3, 4, 5, 6, 7, 8),
+    "what to keep: numbers of k-means clusters, or fitted clusterers",
+)
+_SCALING = Parameter(
+    "scaling",
+    "choice",
+    "std",
+    "space in which the clusterings are named: standard deviations, ranges, or None for raw values",
+    choices=("std", "range"),
+    optional=True,
+)
+_FINISHING = (
+    Parameter("decimals", "decimals", None, "decimals of the released columns; integers have none", optional=True),
+    Parameter("bounds", "bounds", None, "smallest and largest value of a column", optional=True),
+)
 
 
 METHODS: tuple[Method, ...] = (
@@ -480,6 +508,49 @@ METHODS: tuple[Method, ...] = (
             ),
         ),
         known_breaks=_broken_by(*_LINEAR, "trilateration", dense=True),
+    ),
+    Method(
+        "mix",
+        "AtomMixing",
+        "mixing",
+        "Mixes each row with its like, inside the cells of the clusterings that are to be kept.",
+        SFUMATO,
+        "row",
+        8,
+        invertible=False,
+        keeps_distances=False,
+        parameters=(
+            _CLUSTERINGS,
+            Parameter("min_atom", "integer", 5, "smallest group of like rows whose mean is kept", low=2),
+            Parameter(
+                "exact_centres", "flag", False, "keep every named centre exactly, which publishes rows that are alone"
+            ),
+            _SCALING,
+            Parameter("guard", "flag", True, "whether rows are held in the cells of their clusters"),
+            Parameter("spread", "number", 0.8, "share of the scatter inside groups that is kept", low=0.1, high=1.0),
+            *_FINISHING,
+        ),
+        known_breaks=(),
+    ),
+    Method(
+        "guard",
+        "Guarded",
+        "guarded",
+        "Holds the rows of another method in the cells of the clusterings that are to be kept.",
+        SFUMATO,
+        "row",
+        10,
+        invertible=False,
+        keeps_distances=False,
+        wraps=True,
+        parameters=(
+            Parameter("perturber", "perturber", None, "the method to guard"),
+            _CLUSTERINGS,
+            _SCALING,
+            Parameter("min_atom", "integer", 5, "smallest group of like rows whose mean is kept", low=2),
+            *_FINISHING,
+        ),
+        known_breaks=(),
     ),
     Method(
         "+rho",

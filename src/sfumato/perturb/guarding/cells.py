@@ -1,0 +1,193 @@
+"""The cell of an atom: where a row may lie and keep every label.
+
+Cells of nearest centres are convex, so the largest step from a point inside (the anchor) towards any row has a closed
+form: for the own centre a and another centre b of one clustering the wall is met at t = gap(anchor) / (D.(b - a)).
+All products are exact (`core.lattice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.lattice import LARGEST_STEPS, exact_product
+from sfumato.core.secret import Hidden
+from sfumato.perturb.guarding.named import Space
+
+__all__ = ["Cells"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False)
+class Cells(Hidden):
+    """The cells of all atoms, for one or more sets of centres at once.
+
+    Attributes
+    ----------
+    space : Space
+    centres : array of shape (c, d)
+        Centres in whole steps.
+    own : array of shape (a, c)
+        For every atom and centre, the index of the atom's own centre of the same clustering.
+    halves : array of shape (c,)
+        Half the squared norms of the centres.
+    lengths : array of shape (a, c)
+        Distance from the own centre to the other, in units of the space; 1 where they coincide.
+    low, high : arrays of shape (d,)
+        Bounds of the columns in units of the space; infinite where there are none.
+    """
+
+    space: Space
+    centres: Floats
+    own: Integers
+    halves: Floats
+    lengths: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def build(
+        cls, space: Space, sets: Sequence[Floats], labels: Integers, sizes: Sequence[int], low: Floats, high: Floats
+    ) -> Self:
+        """Return the cells in which all sets of centres give an atom its labels.
+
+        Parameters
+        ----------
+        space : Space
+        sets : sequence of arrays of shape (sum of sizes, d)
+            Centres in whole steps.
+        labels : array of shape (a, clusterings)
+        sizes : sequence of int
+        low, high : arrays of shape (d,)
+        """
+        ends = np.cumsum(sizes)
+        own_one = np.concatenate(
+            [
+                np.repeat((labels[:, i] + end - size)[:, None], size, axis=1)
+                for i, (end, size) in enumerate(zip(ends, sizes, strict=True))
+            ],
+            axis=1,
+        )
+        own = np.concatenate([own_one + i * int(ends[-1]) for i in range(len(sets))], axis=1)
+        centres = np.concatenate(list(sets))
+        squared = np.zeros(own.shape)
+        for column in centres.T:
+            difference = column[None, :] - column[own]
+            squared += difference * difference
+        lengths = np.where(squared > 0, np.sqrt(squared) * 2.0**-space.bits, 1.0)
+        return cls(space, centres, own, (centres * centres).sum(axis=1) / 2, lengths, low, high)
+
+    def _gaps(self, steps: Floats, atoms: Integers) -> Floats:
+        """Return how much nearer the own centre is than each other one, shape (c, rows), in steps squared."""
+        scores = exact_product(self.centres, steps)
+        scores -= self.halves[:, None]
+        return self._against_own(scores, atoms)
+
+    def _against_own(self, scores: Floats, atoms: Integers) -> Floats:
+        own = np.take_along_axis(scores, self.own[atoms].T, axis=0)
+        own -= scores
+        return own
+
+    def depth(self, inside: Floats, atoms: Integers) -> Floats:
+        """Return the distance of every row to the nearest wall of its atom's cell; negative outside.
+
+        Parameters
+        ----------
+        inside : array of shape (d, rows)
+            Rows in the space.
+        atoms : array of shape (rows,)
+        """
+        gaps = self._gaps(self.space.steps(inside), atoms) * 4.0**-self.space.bits
+        gaps /= self.lengths[atoms].T
+        gaps[np.arange(len(self.centres))[:, None] == self.own[atoms].T] = np.inf
+        nearest: Floats = gaps.min(axis=0)
+        for values, low, high in zip(inside, self.low, self.high, strict=True):
+            np.minimum(nearest, values - low, out=nearest)
+            np.minimum(nearest, high - values, out=nearest)
+        return nearest
+
+    def push_inside(self, points: Floats, atoms: Integers, *, inset: float, rounds: int = 300) -> Floats:
+        """Move points into their cells, a little behind each wall that they cross.
+
+        Parameters
+        ----------
+        points : array of shape (d, rows)
+        atoms : array of shape (rows,)
+        inset : float
+            How far behind the wall, in units of the space.
+        rounds : int
+
+        Returns
+        -------
+        array of shape (d, rows)
+        """
+        points = points.copy()
+        np.clip(points, self.low[:, None], self.high[:, None], out=points)
+        moving = np.arange(points.shape[1])
+        unit = 2.0**-self.space.bits
+        for _ in range(rounds):
+            gaps = self._gaps(self.space.steps(points[:, moving]), atoms[moving]) * (unit * unit)
+            gaps /= self.lengths[atoms[moving]].T
+            gaps[np.arange(len(self.centres))[:, None] == self.own[atoms[moving]].T] = np.inf
+            wall = gaps.argmin(axis=0)
+            gap = gaps[wall, np.arange(len(moving))]
+            out = gap < inset / 2
+            moving, wall, gap = moving[out], wall[out], gap[out]
+            if len(moving) == 0:
+                break
+            own = self.own[atoms[moving], wall]
+            length = self.lengths[atoms[moving], wall]
+            away = (self.centres[own] - self.centres[wall]).T * unit / length
+            points[:, moving] += away * (inset - gap)
+            np.clip(points, self.low[:, None], self.high[:, None], out=points)
+        return points
+
+    def reach(self, start: Floats, way: Floats, atoms: Integers) -> Floats:
+        """Return how many times its way a row may go from its start before it meets a wall.
+
+        Parameters
+        ----------
+        start, way : arrays of shape (d, rows)
+            The start lies inside the cell.
+        atoms : array of shape (rows,)
+        """
+        gaps = self._gaps(self.space.steps(start), atoms)
+        speed = self._against_own(exact_product(self.centres, self.space.steps(way)), atoms)
+        times = np.full(speed.shape, np.inf)
+        # the gap shrinks by -speed each time; a wall behind the row never stops it
+        np.divide(np.maximum(gaps, 0.0), -speed, out=times, where=speed < 0)
+        nearest: Floats = times.min(axis=0)
+        for at, towards, low, high in zip(start, way, self.low, self.high, strict=True):
+            for room, speed_there in ((high - at, towards), (at - low, -towards)):
+                if np.isfinite(room).all():
+                    met = np.full(len(room), np.inf)
+                    np.divide(np.maximum(room, 0.0), speed_there, out=met, where=speed_there > 0)
+                    np.minimum(nearest, met, out=nearest)
+        return nearest
+
+    def clip(self, rows: Floats, anchors: Floats, atoms: Integers, *, margin: float) -> Floats:
+        """Return rows drawn towards their anchors until they lie in their cells.
+
+        Parameters
+        ----------
+        rows : array of shape (d, rows)
+            Rows in the space.
+        anchors : array of shape (a, d)
+            A point inside each atom's cell.
+        atoms : array of shape (rows,)
+        margin : float
+            Share of the way to the wall that a row may go.
+        """
+        start = anchors[atoms].T
+        way = rows - start
+        farthest = np.abs(way).max(axis=0)
+        limit = LARGEST_STEPS * 2.0**-self.space.bits
+        way *= np.where(farthest > limit, limit / np.maximum(farthest, limit), 1.0)
+        clipped: Floats = start + np.minimum(1.0, margin * self.reach(start, way, atoms)) * way
+        return clipped

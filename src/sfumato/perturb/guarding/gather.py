@@ -1,0 +1,102 @@
+"""Collects the rows of small atoms in the fold, and gives their released rows back by row number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.summaries import Summary
+from sfumato.exceptions import DataError
+
+__all__ = ["Collected", "Stored", "Together"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+# (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
+Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
+
+
+class Together(Summary):
+    """Several summaries filled in one pass.
+
+    Parameters
+    ----------
+    parts : Summary
+    """
+
+    def __init__(self, *parts: Summary) -> None:
+        self.parts = parts
+
+    def fresh(self) -> Self:
+        return type(self)(*(part.fresh() for part in self.parts))
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        for part in self.parts:
+            part.add(tile, rows)
+
+    def merge(self, other: Self) -> None:
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            mine.merge(theirs)
+
+
+class Collected(Summary):
+    """The rows of some atoms; merging is a disjoint union.
+
+    Parameters
+    ----------
+    select : callable
+    """
+
+    def __init__(self, select: Select) -> None:
+        self._select = select
+        self._parts: list[tuple[NDArray[np.uint64], Floats, Integers]] = []
+
+    def fresh(self) -> Self:
+        return type(self)(self._select)
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        values, atoms = self._select(tile, rows)
+        kept = atoms >= 0
+        if kept.any():
+            self._parts.append((rows.labels()[kept], values[:, kept], atoms[kept]))
+
+    def merge(self, other: Self) -> None:
+        self._parts += other._parts
+
+    def sorted(self, n_columns: int) -> tuple[NDArray[np.uint64], Floats, Integers]:
+        """Return row labels, values of shape (d, rows) and atoms, in the order of the labels."""
+        if not self._parts:
+            return np.empty(0, dtype=np.uint64), np.empty((n_columns, 0)), np.empty(0, dtype=np.int64)
+        labels = np.concatenate([part[0] for part in self._parts])
+        order = np.argsort(labels, kind="stable")
+        values = np.concatenate([part[1] for part in self._parts], axis=1)[:, order]
+        return labels[order], values, np.concatenate([part[2] for part in self._parts])[order]
+
+
+@dataclass(frozen=True, repr=False)
+class Stored(Hidden):
+    """Released rows of the small atoms.
+
+    Attributes
+    ----------
+    labels : array of shape (m,), sorted
+    rows : array of shape (d, m)
+    """
+
+    labels: NDArray[np.uint64]
+    rows: Floats
+
+    def find(self, labels: NDArray[np.uint64]) -> Floats:
+        """Return the released rows of some row labels."""
+        at = np.searchsorted(self.labels, labels)
+        if len(labels) and (at.max() >= len(self.labels) or not (self.labels[at] == labels).all()):
+            raise DataError(
+                "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
+            )
+        return self.rows[:, at]

@@ -1,0 +1,178 @@
+"""The clusterings that a release must keep, in the space in which they are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.cluster.lattice_kmeans import likely_centres
+from sfumato.core.lattice import exact_product, lattice_bits, to_steps
+from sfumato.core.plan import Facts
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
+from sfumato.core.summaries import Moments
+from sfumato.exceptions import ParameterError
+
+__all__ = ["Named", "Space", "find_space", "is_count", "name_clusterings"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
+_STARTS = 60
+_PROTOTYPES = 4  # centres for each cluster of a clusterer without centres
+
+
+@dataclass(frozen=True, repr=False)
+class Space(Hidden):
+    """Where the clusterings are named: columns centred and in units of their scaling.
+
+    Attributes
+    ----------
+    offset, unit : arrays of shape (d,)
+    bits : int
+        Binary places of the lattice.
+    """
+
+    offset: Floats
+    unit: Floats
+    bits: int
+
+    def enter(self, tile: Floats) -> Floats:
+        """Return a tile of the table in this space."""
+        inside: Floats = (tile - self.offset[:, None]) / self.unit[:, None]
+        return inside
+
+    def leave(self, inside: Floats) -> Floats:
+        """Return a tile of this space in the units of the table."""
+        tile: Floats = inside * self.unit[:, None] + self.offset[:, None]
+        return tile
+
+    def steps(self, inside: Floats) -> Floats:
+        """Return values of this space as whole numbers of steps."""
+        return to_steps(inside, self.bits)
+
+
+def find_space(facts: Facts, moments: Moments, scaling: str | None) -> Space:
+    """Return the space of a scaling: "std", "range" or None.
+
+    Parameters
+    ----------
+    facts : Facts
+    moments : Moments
+    scaling : str, optional
+    """
+    mean = moments.mean()
+    units = {"std": moments.deviation(), "range": facts.high - facts.low, None: np.ones(len(mean))}
+    chosen: Floats = np.where(units[scaling] > 0, units[scaling], 1.0)
+    farthest = np.maximum(facts.high - mean, mean - facts.low) / chosen
+    return Space(mean, chosen, lattice_bits(_HEADROOM * float(farthest.max(initial=0.0))))
+
+
+@dataclass(frozen=True, repr=False)
+class Named(Hidden):
+    """Centres of the named clusterings, on the lattice of their space.
+
+    Attributes
+    ----------
+    space : Space
+    centres : tuple of arrays of shape (k, d)
+        In whole steps.
+    """
+
+    space: Space
+    centres: tuple[Floats, ...]
+
+    @cached_property
+    def stacked(self) -> Floats:
+        """All centres below one another."""
+        return np.concatenate(self.centres)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of clusters of each clustering."""
+        return tuple(len(centres) for centres in self.centres)
+
+    def labels(self, inside: Floats) -> Integers:
+        """Return the label of every row in every clustering, shape (clusterings, rows)."""
+        scores = exact_product(self.stacked, self.space.steps(inside))
+        scores -= ((self.stacked * self.stacked).sum(axis=1) / 2)[:, None]
+        ends = np.cumsum(self.sizes)
+        parts = [scores[end - size : end].argmax(axis=0) for end, size in zip(ends, self.sizes, strict=True)]
+        return np.stack(parts).astype(np.int64)
+
+
+def name_clusterings(
+    space: Space, clusterings: Sequence[Any], sample: Floats, numbers: NDArray[np.uint64], streams: Streams
+) -> Named:
+    """Return the centres of the clusterings to keep.
+
+    Parameters
+    ----------
+    space : Space
+    clusterings : sequence of int or fitted clusterers
+        Numbers of k-means clusters, models with `cluster_centers_` in this space, or clusterers with `labels_` of the
+        rows of the table; the latter are kept through prototypes, a few for each cluster.
+    sample : array of shape (n, d)
+        Rows of the table, in random order.
+    numbers : array of shape (n,)
+        Their row numbers.
+    streams : Streams
+        Where the starts of k-means come from.
+    """
+    steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
+    distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
+    named = []
+    for index, wanted in enumerate(clusterings):
+        if is_count(wanted):
+            if int(wanted) <= distinct:  # otherwise there are fewer different rows than clusters: nothing to keep
+                named.append(_k_means(steps, int(wanted), streams, f"{wanted}"))
+        elif hasattr(wanted, "cluster_centers_"):
+            named.append(_given(space, wanted.cluster_centers_, len(steps)))
+        else:
+            named.append(_prototypes(steps, wanted.labels_, numbers, streams, f"given {index}"))
+    if not named:
+        named.append(np.zeros((1, len(steps))))
+    return Named(space, tuple(named))
+
+
+def is_count(wanted: Any) -> bool:
+    """Tell whether a clustering is given as a number of k-means clusters."""
+    return isinstance(wanted, Integral) and not isinstance(wanted, bool)
+
+
+def _k_means(steps: Floats, k: int, streams: Streams, name: str, starts: int = _STARTS) -> Floats:
+    return likely_centres(steps, k, streams.scalars("k-means", name, 3 * k * starts), starts=starts)
+
+
+def _given(space: Space, centres: Any, n_columns: int) -> Floats:
+    centres = np.asarray(centres, dtype=np.float64)
+    if centres.ndim != 2 or centres.shape[1] != n_columns:
+        raise ParameterError(
+            f"a clustering has centres of {centres.shape[-1]} column(s), the table has {n_columns}",
+            hint="fit it on the columns that are released, in the space that scaling names",
+        )
+    return space.steps(centres)
+
+
+def _prototypes(steps: Floats, labels: Any, numbers: NDArray[np.uint64], streams: Streams, name: str) -> Floats:
+    """Return a few centres for every cluster of a clusterer that has labels only."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or (len(numbers) and int(numbers.max()) >= len(labels)):
+        raise ParameterError(
+            f"a clustering has {labels.size} label(s), fewer than the table has rows", hint="fit it on this table"
+        )
+    of = labels[numbers.astype(np.int64)]
+    found = []
+    for cluster in np.unique(of):
+        rows = np.ascontiguousarray(steps[:, of == cluster])
+        size = len(np.unique(rows, axis=1).T) if rows.shape[1] <= 256 else rows.shape[1]
+        k = max(1, min(_PROTOTYPES, size, rows.shape[1] // 10))
+        found.append(_k_means(rows, k, streams, f"{name} {cluster}", starts=5))
+    return np.concatenate(found)

@@ -1,0 +1,138 @@
+"""What the guard's methods share: their parameters, the passes that find the atoms, and whom they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.plan import Facts
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
+from sfumato.core.summaries import Moments, Sample
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.perturb.base import Perturber
+from sfumato.perturb.guarding.atoms import AtomMoments, Atoms, atom_codes
+from sfumato.perturb.guarding.cells import Cells
+from sfumato.perturb.guarding.gather import Collected, Together
+from sfumato.perturb.guarding.named import Space, find_space, is_count, name_clusterings
+from sfumato.perturb.guarding.placing import plain_cells
+from sfumato.perturb.guarding.settle import Settling, column_bounds, column_decimals
+from sfumato.perturb.state import FittedState
+from sfumato.table.frames import Frame
+
+__all__ = ["SAMPLE_ROWS", "Found", "GuardShell"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# (tile, rows) -> released tile, and which rows lie outside their cells
+Release = Callable[[Floats, Rows], tuple[Floats, NDArray[np.bool_]]]
+
+SAMPLE_ROWS = 100_000  # rows on which the clusterings are named
+
+
+@dataclass(frozen=True, repr=False)
+class Found(Hidden):
+    """What the first passes find: the space, the atoms with their moments, the cells and how rows are finished."""
+
+    space: Space
+    atoms: Atoms
+    moments: AtomMoments
+    cells: Cells
+    settling: Settling
+
+
+class GuardShell(Perturber):
+    """Base of `AtomMixing` and `Guarded`."""
+
+    clusterings: Any
+    scaling: str | None
+    decimals: Any
+    bounds: Any
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for wanted in self.clusterings:
+            if is_count(wanted):
+                if int(wanted) < 1:
+                    raise ParameterError(f"{type(self).__name__}: a clustering of {wanted} clusters does not exist")
+            elif not hasattr(wanted, "cluster_centers_") and not hasattr(wanted, "labels_"):
+                raise ParameterError(
+                    f"{type(self).__name__}: clusterings take numbers of k-means clusters or fitted clusterers, "
+                    f"got {type(wanted).__name__}",
+                    hint="fit the clusterer first; clone() unfits it unless it is in sklearn.frozen.FrozenEstimator",
+                )
+
+    def _own_parameters(self) -> dict[str, Any]:
+        own = super()._own_parameters()
+        own["clusterings"] = [
+            int(wanted)
+            if is_count(wanted)
+            else np.asarray(
+                getattr(wanted, "cluster_centers_", None) if hasattr(wanted, "cluster_centers_") else wanted.labels_
+            )
+            for wanted in self.clusterings
+        ]
+        return own
+
+    def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None, threads: int) -> Streams:
+        streams = super()._streams_of(frame, state, row_start, threads)
+        if streams is not state.streams:
+            raise DataError(
+                f"{type(self).__name__} releases the table it was fitted on: where a row goes depends on all of them",
+                hint="call fit_transform on this table",
+            )
+        return streams
+
+    def unrepaired_rows(self) -> tuple[int, ...]:
+        """Return the numbers of the rows that rounding or bounds force out of their clusters.
+
+        They are released in the place nearest to their cell, never as they were.
+        """
+        rows: tuple[int, ...] = self._fitted_state().fitted.unrepaired
+        return rows
+
+    def named_centres(self) -> tuple[Floats, ...]:
+        """Return the centres of the clusterings that the release keeps, in the units of the table.
+
+        They say as much about the originals as the centres of any clustering: for the owner, not for the release.
+        """
+        found: Found = self._fitted_state().fitted.found
+        unit = 2.0**-found.space.bits
+        return tuple(found.space.leave((centres * unit).T).T for centres in found.atoms.named.centres)
+
+    def _check(self, found: Found, release: Release) -> Generator[Any, Any, tuple[int, ...]]:
+        """Yield a pass over the finished rows, where rounding can push some out, and return their numbers."""
+        if not found.settling.needed:
+            return ()
+
+        def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+            return tile[:0], np.where(release(tile, rows)[1], 0, -1)
+
+        seen = yield Collected(outside)
+        return tuple(int(number) for number in seen.sorted(0)[0])
+
+    def _find(self, facts: Facts, streams: Streams) -> Generator[Any, Any, Found]:
+        """Yield the passes that name the clusterings and count the atoms."""
+        decimals = column_decimals(self.decimals, facts)
+        low, high = column_bounds(self.bounds, facts)
+        seen = yield Together(
+            Moments(facts.low, facts.high, cross=False), Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
+        )
+        moments, sample = seen.parts
+        space = find_space(facts, moments, self.scaling)
+        named = name_clusterings(space, self.clusterings, sample.values(), sample.labels(), streams)
+
+        def values(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
+            inside = space.enter(tile)
+            return atom_codes(named.labels(inside), named.sizes), space.steps(inside)
+
+        tally = yield AtomMoments(values)
+        atoms = Atoms.from_moments(named, tally)
+        cells = plain_cells(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
+        return Found(space, atoms, tally, cells, Settling(space, facts.names, decimals))

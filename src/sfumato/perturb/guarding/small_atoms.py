@@ -1,0 +1,139 @@
+"""Where the rows of small atoms go, and how the large atoms make up for it.
+
+A small atom's mean says too much about its rows (a single row is its own mean), so it is not kept. Small atoms are
+pooled; each gets a place in its own cell, as near to the pool's mean as the cell allows and so that the pool's mean
+stays. Large atoms then shift a little, so that the centres of the named clusters stay where they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.linear import solve_positive
+from sfumato.perturb.guarding.atoms import Atoms
+from sfumato.perturb.guarding.cells import Cells
+
+__all__ = ["compensate", "place", "pools"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_INSET = 0.02  # units of the space behind a wall
+_LIMIT = 0.5  # share of the room in its cell that a large atom's mean may use
+_RIDGE = 1e-7
+
+
+def pools(atoms: Atoms, small: NDArray[np.bool_], min_rows: int) -> Integers:
+    """Return the pool of every atom (-1 for large ones): small atoms in the order of their labels, coarsest first.
+
+    Neighbours in that order share most of the coarse clusterings. Every pool has at least `min_rows` rows, unless
+    there are fewer in all.
+
+    Parameters
+    ----------
+    atoms : Atoms
+    small : array of shape (a,), bool
+    min_rows : int
+    """
+    pool = np.full(len(atoms), -1, dtype=np.int64)
+    current, rows = 0, 0
+    members = np.flatnonzero(small)
+    order = members[np.lexsort(atoms.labels[members].T[::-1])]
+    for atom in order:
+        pool[atom] = current
+        rows += int(atoms.counts[atom])
+        if rows >= min_rows:
+            current, rows = current + 1, 0
+    if rows and current:  # what is left over joins the last whole pool
+        pool[pool == current] = current - 1
+    return pool
+
+
+def place(atoms: Atoms, pool: Integers, cells: Cells, *, rounds: int = 20) -> Floats:
+    """Return a place for every small atom inside its cell; pools keep their means where the cells allow it.
+
+    Parameters
+    ----------
+    atoms : Atoms
+    pool : array of shape (a,)
+        From `pools`.
+    cells : Cells
+    rounds : int
+
+    Returns
+    -------
+    array of shape (a, d)
+        Rows of large atoms are their means.
+    """
+    places = atoms.means.copy()
+    members = np.flatnonzero(pool >= 0)
+    if len(members) == 0:
+        return places
+    number = pool[members]
+    rows = atoms.counts[members].astype(np.float64)
+    weight: Floats = np.bincount(number, weights=rows).astype(np.float64)
+    means = _pooled(atoms.means[members], rows, number, weight)
+    points = cells.push_inside(means[number].T, members, inset=_INSET)
+    for _ in range(rounds):
+        rest = means - _pooled(points.T, rows, number, weight)
+        if float(np.abs(rest).max()) < 1e-3:
+            break
+        points = cells.push_inside(points + rest[number].T, members, inset=_INSET)
+    places[members] = points.T
+    return places
+
+
+def _pooled(values: Floats, rows: Floats, number: Integers, weight: Floats) -> Floats:
+    # bincount adds one after the other: a fixed order
+    return np.stack([np.bincount(number, weights=rows * column) / weight for column in values.T], axis=1)
+
+
+def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cells) -> Floats:
+    """Return shifts of the large atoms' means that keep the centres of the named clusters, as far as they can.
+
+    Parameters
+    ----------
+    atoms : Atoms
+    large : array of shape (a,), bool
+    moved : array of shape (a, d)
+        How far the mean of each small atom has moved.
+    cells : Cells
+
+    Returns
+    -------
+    array of shape (a, d)
+        Zero for small atoms.
+    """
+    shifts = np.zeros_like(atoms.means)
+    if large.all() or not large.any():
+        return shifts
+    incidence = atoms.incidence()
+    counts = atoms.counts.astype(np.float64)
+    sizes = _summed(incidence * counts)
+    share = incidence * counts / np.sqrt(sizes)[:, None]  # rows of an atom, as its clusters feel them
+    wanted = np.stack([_summed(share * column) for column in moved.T], axis=1)
+    weight = np.where(large, 1.0, 0.0)
+    index = np.flatnonzero(large)
+    start = atoms.means[index].T
+    for _ in range(30):
+        gram = np.stack([_summed(share * (row * weight / counts)) for row in share])
+        gram[np.diag_indices(len(gram))] += _RIDGE
+        solved = solve_positive(gram, wanted)
+        pull = np.stack([_summed(share.T * column) for column in solved.T], axis=1)
+        shifts = -(weight / counts)[:, None] * pull
+        used = 1.0 / np.maximum(cells.reach(start, shifts[index].T, index), 1e-12)
+        over = used > _LIMIT
+        if not over.any():
+            return shifts
+        weight[index[over]] *= np.maximum(0.3, 0.9 * _LIMIT / used[over])
+    shifts[index] *= np.where(over, _LIMIT / np.maximum(used, _LIMIT), 1.0)[:, None]
+    return shifts
+
+
+def _summed(values: Floats) -> Floats:
+    """Sum along the last axis, one after the other."""
+    total = np.zeros(values.shape[:-1])
+    for index in range(values.shape[-1]):
+        total += values[..., index]
+    return total
