@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.perturb import Enhanced, IntervalResampling, Rotation, Translation, methods
+from sfumato.perturb import AdditiveNoise, Enhanced, Guarded, IntervalResampling, Rotation, Translation, methods
 
 # parameters under which a method behaves on any table: constants of the common tests, not of the papers
-SETTINGS: dict[str, dict[str, Any]] = {"one-d": {"min_radius": 0.1}}
+SETTINGS: dict[str, dict[str, Any]] = {"one-d": {"min_radius": 0.1}, "mix": {"clusterings": (2, 3)}}
 
 
 def instance(method_id: str, **more: Any) -> Any:
     row = next(row for row in methods() if row.id == method_id)
+    if method_id == "guard":
+        return Guarded(AdditiveNoise(scale=0.5), clusterings=(2, 3), **more)
     if row.wraps:
         return Enhanced(Translation(), fraction=0.3, **more)
     return row.load()(**SETTINGS.get(method_id, {}), **more)
@@ -40,6 +42,10 @@ def variants(**more: Any) -> list[Any]:
         p.PCAProjection(n_components=2, **more),
         Enhanced(Rotation(), fraction=0.2, distributions=[("uniform", -1.0, 2.0)] * 5, **more),
         Enhanced(p.NestedClustering(), fraction=0.2, **more),
+        p.AtomMixing(clusterings=(2, 3), exact_centres=True, scaling="range", spread=1.0, **more),
+        p.AtomMixing(clusterings=(2, 4), guard=False, scaling=None, **more),
+        p.AtomMixing(clusterings=(3,), decimals=1, **more),
+        Guarded(p.NestedClustering(), clusterings=(2,), **more),
     ]
 
 

@@ -18,6 +18,7 @@ PICKLE = "pickling a fitted perturber is refused: the pickle would hold the key"
 SECRET = "a value that undoes the release is held in a wrapper that does not show it"
 
 NO_NOISE = {"tdp", "sdp", "rdp", "hdp", "pca", "rp"}  # deterministic maps of each row
+OWN_TABLE = "releases the table it was fitted on and refuses others"
 
 
 def expected_failures(estimator) -> dict[str, str]:
@@ -28,6 +29,8 @@ def expected_failures(estimator) -> dict[str, str]:
     }
     if any(parameter.secret for parameter in estimator.catalogue_row().parameters):
         failures["check_set_params"] = SECRET
+    if estimator.method_id in {"mix", "guard"}:
+        failures["check_fit_idempotent"] = OWN_TABLE
     if estimator.method_id in {"anc", "mdav"}:  # groups depend on the rows, not on their order
         del failures["check_methods_sample_order_invariance"]
     if estimator.method_id in NO_NOISE:

@@ -130,7 +130,7 @@ def _distances(steps: Floats, squares: Floats, rows: list[int]) -> Floats:
     return scores
 
 
-def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: int, part: int = 4096) -> Floats:
+def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: int, part: int = 1 << 14) -> Floats:
     """Return the centres that a miner with twenty starts most probably finds.
 
     k-means often has several optima of nearly the same cost. The very best one may be so rare that nobody else finds
@@ -164,7 +164,7 @@ def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: 
     if steps.shape[1] <= part:
         return found[max(range(starts), key=lambda index: (chances[index], -index))][2]
     # more rows tell near optima apart: the likely ones go on with more of them, and the best with all
-    more = np.ascontiguousarray(steps[:, : 8 * part])
+    more = np.ascontiguousarray(steps[:, : 4 * part])
     likely = sorted(range(starts), key=lambda index: (-chances[index], index))[:4]
     polished = [lattice_lloyd(more, found[index][2], rounds=50) for index in likely if chances[index] > 0.02]
     best = min(range(len(polished)), key=lambda index: (polished[index][2], index))

@@ -94,7 +94,7 @@ class AtomMixing(GuardShell):
         exact_centres: bool = False,
         scaling: str | None = "std",
         guard: bool = True,
-        spread: float = 0.8,
+        spread: float = 0.6,
         decimals: Mapping[str, int] | int | None = None,
         bounds: Mapping[str, Sequence[float]] | None = None,
         *,

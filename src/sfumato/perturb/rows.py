@@ -527,7 +527,7 @@ METHODS: tuple[Method, ...] = (
             ),
             _SCALING,
             Parameter("guard", "flag", True, "whether rows are held in the cells of their clusters"),
-            Parameter("spread", "number", 0.8, "share of the scatter inside groups that is kept", low=0.1, high=1.0),
+            Parameter("spread", "number", 0.6, "share of the scatter inside groups that is kept", low=0.1, high=1.0),
             *_FINISHING,
         ),
         known_breaks=(),

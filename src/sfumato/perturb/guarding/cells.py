@@ -112,7 +112,7 @@ class Cells(Hidden):
             np.minimum(nearest, high - values, out=nearest)
         return nearest
 
-    def push_inside(self, points: Floats, atoms: Integers, *, inset: float, rounds: int = 300) -> Floats:
+    def push_inside(self, points: Floats, atoms: Integers, *, inset: float, rounds: int = 100) -> Floats:
         """Move points into their cells, a little behind each wall that they cross.
 
         Parameters

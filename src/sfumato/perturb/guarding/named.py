@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
-_STARTS = 60
+_MANY, _FEW = 60, 30  # starts for tables of up to 4,096 rows, and for larger ones
 _PROTOTYPES = 4  # centres for each cluster of a clusterer without centres
 
 
@@ -147,7 +147,8 @@ def is_count(wanted: Any) -> bool:
     return isinstance(wanted, Integral) and not isinstance(wanted, bool)
 
 
-def _k_means(steps: Floats, k: int, streams: Streams, name: str, starts: int = _STARTS) -> Floats:
+def _k_means(steps: Floats, k: int, streams: Streams, name: str, starts: int | None = None) -> Floats:
+    starts = starts or (_MANY if steps.shape[1] <= 4096 else _FEW)
     return likely_centres(steps, k, streams.scalars("k-means", name, 3 * k * starts), starts=starts)
 
 
