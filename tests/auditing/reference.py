@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_wine
 
-from sfumato.perturb import Enhanced, Rotation
+from sfumato.perturb import AdditiveNoise, Enhanced, Guarded, Rotation
 
 
 def wine() -> np.ndarray:
@@ -30,6 +30,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 
 
 def perturber(row: Any, settings: dict[str, Any], seed: int) -> Any:
+    if row.id == "guard":
+        return Guarded(AdditiveNoise(scale=1.0), insecure_seed=seed)
     if row.wraps:
         return Enhanced(Rotation(scale="std"), 0.1, insecure_seed=seed)
     return row.load()(insecure_seed=seed, **settings)

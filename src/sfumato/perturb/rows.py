@@ -521,13 +521,28 @@ METHODS: tuple[Method, ...] = (
         keeps_distances=False,
         parameters=(
             _CLUSTERINGS,
-            Parameter("min_atom", "integer", 5, "smallest group of like rows whose mean is kept", low=2),
+            Parameter(
+                "min_atom",
+                "integer",
+                5,
+                "smallest group of like rows whose mean is kept",
+                low=2,
+                search=Span(3, 20, log=True),
+            ),
             Parameter(
                 "exact_centres", "flag", False, "keep every named centre exactly, which publishes rows that are alone"
             ),
             _SCALING,
             Parameter("guard", "flag", True, "whether rows are held in the cells of their clusters"),
-            Parameter("spread", "number", 0.6, "share of the scatter inside groups that is kept", low=0.1, high=1.0),
+            Parameter(
+                "spread",
+                "number",
+                0.6,
+                "share of the scatter inside groups that is kept",
+                low=0.1,
+                high=1.0,
+                search=Span(0.3, 1.0),
+            ),
             *_FINISHING,
         ),
         known_breaks=(),
@@ -543,6 +558,7 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         wraps=True,
+        inner="adp",
         parameters=(
             Parameter("perturber", "perturber", None, "the method to guard"),
             _CLUSTERINGS,
