@@ -18,17 +18,20 @@ if TYPE_CHECKING:
     from sfumato.attack.catalogue import Entry, attacks, entry, load
     from sfumato.attack.deadline import Deadline, OutOfTimeError
     from sfumato.attack.interface import Attack, NothingFoundError
-    from sfumato.attack.knowledge import Guess, Knowledge, Marginals, Pairs, guess_links, guess_values
+    from sfumato.attack.knowledge import Attributes, Guess, Knowledge, Marginals, Pairs, guess_links, guess_values
+    from sfumato.attack.linkage import Linkage, best_linkage
     from sfumato.attack.referee import Referee, run_attack
     from sfumato.attack.result import Result, best_of
     from sfumato.attack.statistics import lift, wilson_interval
 
 __all__ = [
     "Attack",
+    "Attributes",
     "Deadline",
     "Entry",
     "Guess",
     "Knowledge",
+    "Linkage",
     "Marginals",
     "NothingFoundError",
     "OutOfTimeError",
@@ -36,6 +39,7 @@ __all__ = [
     "Referee",
     "Result",
     "attacks",
+    "best_linkage",
     "best_of",
     "entry",
     "guess_links",
@@ -48,10 +52,12 @@ __all__ = [
 
 _HOMES = {
     "Attack": "interface",
+    "Attributes": "knowledge",
     "Deadline": "deadline",
     "Entry": "catalogue",
     "Guess": "knowledge",
     "Knowledge": "knowledge",
+    "Linkage": "linkage",
     "Marginals": "knowledge",
     "NothingFoundError": "interface",
     "OutOfTimeError": "deadline",
@@ -59,6 +65,7 @@ _HOMES = {
     "Referee": "referee",
     "Result": "result",
     "attacks": "catalogue",
+    "best_linkage": "linkage",
     "best_of": "result",
     "entry": "catalogue",
     "guess_links": "knowledge",

@@ -85,7 +85,8 @@ class Affine(Attack):
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when there are too few known rows."""
         assert knowledge.pairs is not None
-        needed = knowledge.released.shape[1] + 1
+        # a release of more columns than the original has no more directions than it
+        needed = min(knowledge.released.shape[1], knowledge.n_columns) + 1
         held = len(knowledge.pairs.rows)
         return None if held >= needed else f"needs {needed} known rows, {held} are known"
 

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Cost", "Entry", "Goal", "Need", "attacks", "cost_of_known", "default_known", "entry", "load"]
 
-Cost = Literal["nothing", "sample", "few records", "many records", "full record", "most records"]
+Cost = Literal["nothing", "sample", "few records", "many records", "half record", "full record", "most records"]
 Goal = Literal["values", "links"]
-Need = Literal["marginals", "sample", "records", "pairs", "releases", "decimals"]
+Need = Literal[
+    "marginals", "sample", "records", "pairs", "attributes", "clusterings", "atom_moments", "releases", "decimals"
+]
 Known = Literal["none", "one", "few", "many", "tenth", "persons"]
 
 
@@ -89,6 +91,9 @@ _ROWS: tuple[Entry, ...] = (
           "em_marginal", "MarginalReconstruction"),
     Entry("contraction", "undo a partial move", 0, "nothing", (),
           "Rows moved part of the way to their group's mean are moved back.", "contraction", "Contraction"),
+    Entry("atom-mean", "take the mean of the cell", 0, "nothing", (),
+          "The release is clustered again; rows that share all labels are guessed by their mean.",
+          "atom_mean", "AtomMean"),
     Entry("releases", "combine several releases", 0, "nothing", ("releases",),
           "Noise that is drawn again for each release averages out.", "several_releases", "SeveralReleases"),
     Entry("moments", "match mean and deviation", 1, "nothing", ("marginals",),
@@ -123,6 +128,16 @@ _ROWS: tuple[Entry, ...] = (
     Entry("likelihood", "link by the method's own noise", 3, "full record", ("records", "marginals"),
           "Each known person is linked to the row that the public noise law makes most probable.",
           "likelihood_linkage", "LikelihoodLinkage", "links", "persons"),
+    Entry("clip-slack", "link by the distance to the cells' borders", 3, "full record", ("records", "clusterings"),
+          "A row that was pulled back from a border to where it came from keeps a fixed share of its distance.",
+          "clip_slack", "ClipSlack", "links", "persons"),
+    Entry("atom-likelihood", "link by the true moments of the cells", 3, "full record",
+          ("records", "clusterings", "atom_moments"),
+          "Within the rows that share all labels each known person is linked to the most probable one.",
+          "atom_likelihood", "AtomLikelihood", "links", "persons"),
+    Entry("span", "complete half a record", 3, "half record", ("attributes",),
+          "Few rows that were mixed among each other span what they were: some values of a person give the others.",
+          "span", "Span", known="persons"),
     Entry("orbit-known", "follow a chaotic orbit", 4, "few records", ("pairs", "decimals", "marginals"),
           "One known row starts the orbit; it then yields the whole column.", "orbit", "KnownOrbit", known="one"),
     Entry("affine", "solve for the linear map", 4, "few records", ("pairs",),
@@ -141,6 +156,9 @@ _ROWS: tuple[Entry, ...] = (
           "A regularised regression from released to original values.", "ridge", "Ridge", known="many"),
     Entry("differencing", "subtract known members", 4, "many records", ("pairs",),
           "A group's mean minus its known members leaves the others.", "differencing", "Differencing", known="tenth"),
+    Entry("cluster-sums", "subtract known members from clusters", 4, "many records", ("pairs",),
+          "Exact sums of clusters, and of their differences, minus the known members leave the others.",
+          "cluster_sums", "ClusterSums", known="tenth"),
 )  # fmt: skip
 _BY_ID = {row.id: row for row in _ROWS}
 
@@ -222,7 +240,7 @@ def default_known(row: Entry, n_rows: int, n_columns: int) -> int:
     Returns
     -------
     int
-        At most a quarter of the rows, except for linkage, where every known person is a question of its own.
+        At most a quarter of the rows, except where every known person is a question of its own (linkage).
 
     Examples
     --------
@@ -258,7 +276,7 @@ def cost_of_known(row: Entry, known: int, n_rows: int, n_columns: int) -> Cost:
     Returns
     -------
     str
-        For attacks on rungs 3 and 4 that guess values: few up to d + 2, many up to 3d + 6 or a tenth of the
+        For attacks on rungs 3 and 4 that learn from people: few up to d + 2, many up to 3d + 6 or a tenth of the
         table, most beyond; the catalogue's own cost otherwise.
 
     Examples
@@ -266,7 +284,7 @@ def cost_of_known(row: Entry, known: int, n_rows: int, n_columns: int) -> Cost:
     >>> cost_of_known(entry("affine"), 15, 178, 13), cost_of_known(entry("affine"), 16, 178, 13)
     ('few records', 'many records')
     """
-    if row.goal == "links" or row.rung < 3:
+    if row.known == "persons" or row.rung < 3:
         return row.cost
     if known <= n_columns + 2:
         return "few records"

@@ -19,6 +19,9 @@ _MISSING = {
     "sample": "needs a sample of the population",
     "records": "needs records of people in the release",
     "pairs": "needs people whose row in the release is known",
+    "attributes": "needs some columns of people in the release",
+    "clusterings": "needs the centres of the named clusterings",
+    "atom_moments": "needs the moments of the rows that share all named labels",
     "releases": "needs a second release of the same table",
     "decimals": "needs the decimals of the original columns",
 }

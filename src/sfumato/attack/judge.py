@@ -40,7 +40,9 @@ class Judge:
         self._tolerance = scoring.tolerances(truth)
         self._typical: FloatArray | None = None  # the first guess pays for the sorting
 
-    def values(self, ran: Result, guess: Guess, targets: IntArray, dropped: IntArray) -> Result:
+    def values(
+        self, ran: Result, guess: Guess, targets: IntArray, dropped: IntArray, given: IntArray | None = None
+    ) -> Result:
         """Return the result of a guess of values.
 
         Parameters
@@ -53,6 +55,8 @@ class Judge:
             Rows that were asked for.
         dropped : array of integers
             Rows that are known to the attacker and do not count.
+        given : array of integers, optional
+            Columns that are known to the attacker and do not count.
 
         Returns
         -------
@@ -70,21 +74,25 @@ class Judge:
         if self._typical is None:
             self._typical = scoring.typical_record(self._truth, self._tolerance)
         guessed, truth = values[..., keep, :], self._truth[rows]
+        tolerance = self._tolerance.copy()
+        tolerance[np.empty(0, dtype=np.int64) if given is None else given] = 0.0  # 0 marks a column that is not scored
+        if not tolerance.any():
+            return replace(ran, status="not applicable", reason="no column is left to be guessed")
         constant = np.broadcast_to(self._typical, truth.shape)
 
         def against(other: IntArray) -> FloatArray:
-            return scoring.record_scores(guessed, truth[other], self._tolerance)
+            return scoring.record_scores(guessed, truth[other], tolerance)
 
         scores = Scores(
             rows=self._positions[rows],
-            attack=scoring.record_scores(guessed, truth, self._tolerance),
-            baseline=scoring.record_scores(constant, truth, self._tolerance),
+            attack=scoring.record_scores(guessed, truth, tolerance),
+            baseline=scoring.record_scores(constant, truth, tolerance),
             control=self._control(rows.size, against),
         )
         scored = replace(
             summarise(ran, scores),
-            cell_rate=float(scoring.cell_hits(guessed, truth, self._tolerance).mean()),
-            residual=scoring.residual_security(guessed, truth, self._tolerance),
+            cell_rate=float(scoring.cell_hits(guessed, truth, tolerance).mean()),
+            residual=scoring.residual_security(guessed, truth, tolerance),
         )
         return _settle(scored, guess)
 

@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "Guess", "IntArray", "Knowledge", "Marginals", "Pairs", "guess_links", "guess_values"]
+if TYPE_CHECKING:
+    from sfumato.attack.atoms import Clusterings
+    from sfumato.attack.named import AtomMoments
+
+__all__ = [
+    "Attributes",
+    "FloatArray",
+    "Guess",
+    "IntArray",
+    "Knowledge",
+    "Marginals",
+    "Pairs",
+    "guess_links",
+    "guess_values",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -53,6 +67,22 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
+class Attributes:
+    """People of the release of whom some columns are known (rung 3); their rows are not.
+
+    Parameters
+    ----------
+    columns : array of shape (c,)
+        Positions of the known columns.
+    values : array of shape (m, c)
+        What is known of each person.
+    """
+
+    columns: IntArray
+    values: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class Knowledge:
     """Everything an attack may see; arrays are read-only copies.
 
@@ -79,6 +109,15 @@ class Knowledge:
         Rung 3: records of people in the release, rows unknown.
     pairs : Pairs or None
         Rung 4.
+    attributes : Attributes or None
+        Rung 3: some columns of people in the release. An attack that needs them guesses these people's records,
+        in their order, not those of the target rows.
+    clusterings : Clusterings or None
+        Centres of the named clusterings, which the release is meant to carry.
+    atom_moments : AtomMoments or None
+        True moments of the rows that share all named labels.
+    labels : array of shape (n, number of clusterings) or None
+        Labels of the released rows, where they are published with the release.
     releases : tuple of arrays of shape (n, e)
         Further releases of the same table, rows in the same order.
     seed : int
@@ -102,6 +141,10 @@ class Knowledge:
     sample: FloatArray | None = None
     records: FloatArray | None = None
     pairs: Pairs | None = None
+    attributes: Attributes | None = None
+    clusterings: Clusterings | None = None
+    atom_moments: AtomMoments | None = None
+    labels: IntArray | None = None
     releases: tuple[FloatArray, ...] = ()
     seed: int = 0
 

@@ -43,7 +43,7 @@ def consensus(
     boolean array of shape (m,)
         The largest agreeing set found among random minimal subsets.
     """
-    m, e = released.shape
+    m, e = len(released), min(released.shape[1], original.shape[1])
     spread = np.where(original.std(axis=0) > 0, original.std(axis=0), 1.0)
     scaled = (original - original.mean(axis=0)) / spread
     width = np.where(released.std(axis=0) > 0, released.std(axis=0), 1.0)
@@ -88,7 +88,7 @@ class RansacAffine(Attack):
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when there are too few known rows to disagree."""
         assert knowledge.pairs is not None
-        needed = knowledge.released.shape[1] + 2
+        needed = min(knowledge.released.shape[1], knowledge.n_columns) + 2
         held = len(knowledge.pairs.rows)
         return None if held >= needed else f"needs {needed} known rows, {held} are known"
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.attack.atoms import label_table
 from sfumato.attack.catalogue import attacks, cost_of_known, default_known, load
 from sfumato.attack.copies import as_table, frozen, frozen_rows, unscorable
 from sfumato.attack.deadline import Deadline, OutOfTimeError
 from sfumato.attack.decimals import infer_decimals
 from sfumato.attack.interface import Attack, NothingFoundError
 from sfumato.attack.judge import Judge
-from sfumato.attack.knowledge import IntArray, Knowledge, Marginals, Pairs
+from sfumato.attack.knowledge import Attributes, IntArray, Knowledge, Marginals, Pairs
+from sfumato.attack.named import Named
 from sfumato.attack.result import Result
 from sfumato.exceptions import DataError, ParameterError
 
@@ -54,6 +56,10 @@ class Referee:
         table's own records without their rows, and those are not scored.
     releases : sequence of array-like of shape (n, e), optional
         Further releases, rows in the same order as `released`.
+    labels : mapping of k to labels of shape (n,), or array-like of shape (n, number of clusterings), optional
+        Labels of the original rows that are published with the release. None: attacks cluster what they hold.
+    scaling : {'std', 'range', 'none'}, optional
+        The space in which the labels were found.
     seed : int, optional
         Chooses known people and targets.
     max_targets : int, optional
@@ -82,6 +88,8 @@ class Referee:
         decimals: Sequence[int | None] | str | None = "infer",
         population: ArrayLike | None = None,
         releases: Iterable[ArrayLike] = (),
+        labels: Mapping[int, ArrayLike] | ArrayLike | None = None,
+        scaling: str = "std",
         seed: int = 0,
         max_targets: int = 2000,
         seconds: float = 10.0,
@@ -120,6 +128,10 @@ class Referee:
         self._people = generator.permutation(n_rows)
         self._targets = np.sort(generator.choice(n_rows, size=min(n_rows, max_targets), replace=False))
         self._attack_seed = int(generator.integers(2**31))
+        self._labels = None if labels is None else frozen_rows(label_table(labels, n_rows)[positions])
+        self._named = Named(self._truth, self._labels, scaling, self._attack_seed)
+        half = np.random.default_rng([seed, 5]).permutation(n_columns)[: (n_columns + 1) // 2]
+        self._half = np.sort(half)  # the columns that someone knows who knows half of a record
 
     def _public_decimals(self, decimals: Sequence[int | None] | str | None) -> tuple[int | None, ...] | None:
         if decimals is None or self._problem is not None:
@@ -151,7 +163,7 @@ class Referee:
 
     def _known_rows(self, attack: Attack, known: int | Sequence[int] | None) -> IntArray:
         n_rows, n_columns = self._truth.shape
-        if not {"records", "pairs"} & set(attack.entry.needs):
+        if not {"records", "pairs", "attributes"} & set(attack.entry.needs):
             return np.empty(0, dtype=np.int64)
         if known is None:
             known = default_known(attack.entry, n_rows, n_columns)
@@ -187,6 +199,12 @@ class Referee:
             sample=sample,
             records=frozen(self._truth[rows]) if "records" in needs and rows.size else None,
             pairs=Pairs(frozen_rows(rows), frozen(self._truth[rows])) if "pairs" in needs and rows.size else None,
+            attributes=Attributes(frozen_rows(self._half), frozen(self._truth[np.ix_(rows, self._half)]))
+            if "attributes" in needs and rows.size
+            else None,
+            clusterings=self._named.clusterings if "clusterings" in needs and self._problem is None else None,
+            atom_moments=self._named.atom_moments if "atom_moments" in needs and self._problem is None else None,
+            labels=self._labels,
             releases=self._releases if "releases" in needs else (),
             seed=self._attack_seed,
         )
@@ -234,6 +252,8 @@ class Referee:
             ran = replace(blank, status="ran", reason=guess.note)
             if row.goal == "links":
                 scored = self._judge.links(ran, guess, people)
+            elif "attributes" in row.needs:  # the people themselves are asked for
+                scored = self._judge.values(ran, guess, people, dropped[:0], self._half)
             else:
                 scored = self._judge.values(ran, guess, self._targets, dropped)
         except NothingFoundError as nothing:

@@ -9,8 +9,10 @@ from sfumato.attack.knowledge import FloatArray, IntArray
 
 __all__ = ["cell_hits", "link_scores", "record_scores", "residual_security", "tolerances", "typical_record"]
 
-#: a cell is recovered within this share of its column's standard deviation
+#: a cell is recovered within this share of its column's width
 CLOSE = 0.05
+#: interquartile range of a normal law in standard deviations
+NORMAL_QUARTILES = 1.349
 
 
 def tolerances(original: FloatArray) -> FloatArray:
@@ -24,16 +26,24 @@ def tolerances(original: FloatArray) -> FloatArray:
     Returns
     -------
     array of shape (d,)
-        5 % of the standard deviation; 0 marks a constant column, which is not scored.
+        5 % of the standard deviation, or of the interquartile range over 1.349 where that is smaller: a few huge
+        values inflate the deviation until everybody seems close. 0 marks a constant column, which is not scored.
 
     Examples
     --------
-    >>> tolerances(np.array([[0.0, 7.0], [2.0, 7.0]]))
-    array([0.05, 0.  ])
+    >>> tolerances(np.array([[0.0, 7.0], [2.0, 7.0]])).round(4)
+    array([0.0371, 0.    ])
+    >>> tolerances(np.array([[0.0], [1.0], [2.0], [3.0], [1e6]])).round(4)
+    array([0.0741])
     """
-    sd = original.std(axis=0)
-    constant = np.ptp(original, axis=0) == 0  # the sd of equal values may be 1e-17
-    return np.where(constant, 0.0, CLOSE * sd)
+    found = np.zeros(original.shape[1])
+    for j, column in enumerate(original.T):
+        if column.min() == column.max():  # the sd of equal values may be 1e-17
+            continue
+        low, high = np.quantile(column, [0.25, 0.75])
+        middle = (high - low) / NORMAL_QUARTILES
+        found[j] = CLOSE * (min(column.std(), middle) if middle > 0 else column.std())
+    return found
 
 
 def cell_hits(guess: FloatArray, truth: FloatArray, tolerance: FloatArray) -> FloatArray:

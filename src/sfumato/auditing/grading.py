@@ -1,7 +1,7 @@
 """From attack results to a grade and one plain sentence.
 
 The grade weighs how much an attacker gets (the lower bound of the lift over guessing) against what it costs:
-nothing, a sample, few records (at most d + 2 known people), many records, or a person's full record.
+nothing, a sample, few records (at most d + 2 known people), many records, or half or all of a person's record.
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ def judge(
         "cheap": [result for result in values if result.cost in _CHEAP],
         "many": [result for result in values if result.cost == "many records"],
         "most": [result for result in values if result.cost == "most records"],
+        "half": [result for result in values if result.cost == "half record"],
         "link": [result for result in results if result.goal == "links"],
     }
     best = {name: best_of(group, seed=seed) for name, group in groups.items()}
@@ -91,9 +92,9 @@ def judge(
         grade = "F"
     elif low["cheap"] > 0.2 or low["many"] > 0.5 or copied > 0.2:
         grade = "D"
-    elif low["cheap"] > 0.05 or low["many"] > 0.2 or low["most"] > 0.5 or low["link"] > 0.5 or copied > 0.05:
+    elif low["cheap"] > 0.05 or low["many"] > 0.2 or max(low["most"], low["half"], low["link"]) > 0.5 or copied > 0.05:
         grade = "C"
-    elif max(low["many"], low["most"], low["link"]) > 0.05 or copied > 0.0:
+    elif max(low["many"], low["most"], low["half"], low["link"]) > 0.05 or copied > 0.0:
         grade = "B"
     else:
         grade = "A"
@@ -141,6 +142,10 @@ def _sentence(
     if low["link"] > 0.05 and linkage is not None:
         rate = f"{linkage.rate or 0.0:.0%}"
         said.insert(0, f"Someone who knows a person's full record finds their row in {rate} of the cases.")
+    half = best["half"]
+    if low["half"] > 0.05 and half is not None:
+        share = f"{half.rate or 0.0:.0%}"
+        said.append(f"Someone who knows half of a person's values completes the record in {share} of the cases.")
     if said:
         return " ".join(said)
     ran = [result for result in results if result.rate is not None]

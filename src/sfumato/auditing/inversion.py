@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attack.catalogue import load
+from sfumato.attack.catalogue import entry, load
 from sfumato.attack.deadline import Deadline, OutOfTimeError
 from sfumato.attack.interface import NothingFoundError
 from sfumato.attack.referee import Referee
@@ -64,7 +64,10 @@ def invert(referee: Referee, results: Sequence[Result], released: Floats, *, sec
         (
             result
             for result in results
-            if result.goal == "values" and result.lift is not None and result.status == "ran"
+            if result.goal == "values"
+            and result.lift is not None
+            and result.status == "ran"
+            and "attributes" not in entry(result.attack).needs  # those answer for people, not for rows
         ),
         key=lambda result: -(result.lift or 0.0),
     )

@@ -165,7 +165,7 @@ def audit(
     tell("figures", 0.95)
     privacy = measure_privacy(pair.names, pair.original, pair.released, results, same_columns=pair.same_columns)
     answers = _questions(pair.original, pair.released, pair.same_columns, seed)
-    inverted = _inverted(pair, inversion, results, seed)
+    inverted = _inverted(pair, inversion, seed)
     tell("done", 1.0)
     return Audit(
         grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
@@ -295,19 +295,20 @@ def _questions(original: Floats, released: Floats, same: bool, seed: int) -> tup
     return answer_questions(original, released, seed=seed)
 
 
-def _inverted(pair: Pair, inversion: Inversion, results: Sequence[Result], seed: int) -> Inverted:
-    linked = next((result.rate for result in results if result.attack == "nearest"), None)
+def _inverted(pair: Pair, inversion: Inversion, seed: int) -> Inverted:
+    """Return linkage and disclosure before and after inversion, on the same rows and the same people."""
     rows = inversion.rows
-    truth = pair.original[rows]
+    truth, released = pair.original[rows], pair.released[rows]
     enough = len(rows) >= 8
+    before = Referee(truth, released, seed=seed).run("nearest").rate if enough else None
     after = Referee(truth, inversion.guess, seed=seed).run("nearest").rate if enough else None
     return Inverted(
         attack=inversion.attack,
         known=inversion.known,
         rows=len(rows),
-        linked_as_released=linked,
+        linked_as_released=before,
         linked_inverted=after,
-        disclosed_as_released=interval_disclosure(pair.original, pair.released) if pair.same_columns else None,
+        disclosed_as_released=interval_disclosure(truth, released) if enough else None,
         disclosed_inverted=interval_disclosure(truth, inversion.guess) if enough else None,
         questions=_questions(truth, inversion.guess, enough, seed),
     )

@@ -94,6 +94,8 @@ _KNOWS = {  # attack -> what the attacker must know, cheapest first
     "fellegi-sunter": "full records",
     "ranks": "full records",
     "likelihood": "full records",
+    "clip-slack": "full records and named centres",
+    "atom-likelihood": "full records and true moments",
 }
 
 
@@ -102,6 +104,7 @@ def _broken_by(*attacks: str, dense: bool = False, **when: Any) -> tuple[Break, 
 
 
 _LINKS = ("nearest", "fellegi-sunter", "ranks")
+_IN_ATOMS = ("clip-slack", "atom-likelihood")
 _LINEAR = ("affine", "ransac", "ridge")
 _BY_COLUMN = ("moments", "quantiles", "affine-columns")
 
@@ -222,7 +225,7 @@ METHODS: tuple[Method, ...] = (
             Parameter("distribution", "choice", "normal", "law of the noise", choices=_NOISES, search=Options(_NOISES)),
             Parameter("relative", "flag", True, "whether scale counts in standard deviations of the column"),
         ),
-        known_breaks=_broken_by(*_LINKS, "likelihood"),
+        known_breaks=_broken_by(*_LINKS, "likelihood", *_IN_ATOMS),
         paper_parameters={"scale": 10.0, "relative": False},
     ),
     Method(
@@ -305,7 +308,7 @@ METHODS: tuple[Method, ...] = (
         ),
         known_breaks=(
             *_broken_by("orbit", "orbit-range", "orbit-known", source="orbit"),
-            *_broken_by(*_LINKS, "likelihood"),
+            *_broken_by(*_LINKS, "likelihood", *_IN_ATOMS),
         ),
         paper_parameters={"amplitude": 0.1, "source": "orbit"},
     ),
@@ -354,7 +357,7 @@ METHODS: tuple[Method, ...] = (
                 search=Options(("box", "ball")),
             ),
         ),
-        known_breaks=_broken_by(*_LINKS, "likelihood"),
+        known_breaks=_broken_by(*_LINKS, "likelihood", "atom-likelihood"),
         paper_parameters={"beta": 5, "sample_size": 200, "noise": "box"},
     ),
     Method(
@@ -396,7 +399,7 @@ METHODS: tuple[Method, ...] = (
         ),
         known_breaks=(
             *_broken_by("as-released", "moments", "quantiles", "affine-columns", min_radius=0.0),
-            *_broken_by(*_LINKS),
+            *_broken_by(*_LINKS, *_IN_ATOMS),
         ),
         paper_parameters={"n_clusters": 24},
     ),
