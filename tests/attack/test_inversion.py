@@ -302,3 +302,11 @@ def test_ransac_with_many_known_rows_needs_memory_for_a_sample_only(make):
     tracemalloc.stop()
     assert result.rate > 0.85
     assert peak < 200e6  # every known row in every trial would take 500 MB
+
+
+def test_a_projection_to_more_columns_falls_to_d_plus_1_known_rows(make):
+    table = make.people(150, 3)
+    wide = make.projected(table, 7)[0]
+    assert run_attack("affine", table, wide, known=4).rate == 1.0
+    assert run_attack("ransac", table, wide, known=6).rate == 1.0
+    assert run_attack("affine", table, wide, known=3).status == "not applicable"

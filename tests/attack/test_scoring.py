@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attack import scoring
+from sfumato.attack import run_attack, scoring
 from sfumato.attack.result import Result, Scores, best_of, summarise
 
 
@@ -79,3 +79,12 @@ def test_best_of_finds_the_attack_that_works_and_measures_it_on_all_records():
 
 def test_best_of_nothing_is_nothing():
     assert best_of([Result("x", "x", 0, "nothing", "values", "not applicable")]) is None
+
+
+def test_a_few_huge_values_do_not_make_everybody_look_recovered():
+    draw = np.random.default_rng(0)
+    incomes = draw.lognormal(size=(500, 3))
+    incomes[:2] = 1e7
+    stranger = draw.lognormal(size=(500, 3))
+    assert run_attack("as-released", incomes, stranger).rate < 0.3
+    assert scoring.tolerances(incomes).max() < 0.1

@@ -50,12 +50,18 @@ def complete(
     centred = rows - mean
     known = centred[:, columns]
     # the known columns must fix as many directions as the rows have
-    if not np.any(known) or np.linalg.matrix_rank(known) < np.linalg.matrix_rank(centred):
+    if not np.any(known) or _directions(known) < _directions(centred):
         return None
     coefficients = (values - mean[columns]) @ np.linalg.pinv(known, rcond=1e-9)
     found = mean + coefficients @ centred
     left = np.abs(found[:, columns] - values).max(axis=1)
     return found, left, np.sqrt((coefficients**2).sum(axis=1))
+
+
+def _directions(centred: FloatArray) -> int:
+    """Return how many directions rows have, beyond the rounding of their mean."""
+    lengths = np.linalg.svd(centred, compute_uv=False)
+    return int((lengths > 1e-9 * lengths[0]).sum())
 
 
 class Span(Attack):
