@@ -39,6 +39,12 @@ def test_json_is_one_object_on_stdout(files: tuple[str, str]) -> None:
     assert sorted(line["known"] for line in data["attacks"]) == [4, 9]
 
 
+def test_columns_are_chosen_and_left_out(files: tuple[str, str]) -> None:
+    for options in (("--columns", "a"), ("--id", "b")):
+        done = run("audit", *files, "--json", "--attack", "affine", *options)
+        assert json.loads(done.stdout)["columns"] == ["a"], done.stderr
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

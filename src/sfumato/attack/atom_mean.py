@@ -32,6 +32,7 @@ def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sfumato.attack.deadline import Deadline
     >>> released = np.repeat([[0.0], [1.0], [9.0]], 4, axis=0)
     >>> release_atoms(Knowledge(released, ("a",), np.arange(12)), Deadline(9)).sizes.tolist()
@@ -51,6 +52,7 @@ class AtomMean(Attack):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sfumato.attack import run_attack
     >>> draw = np.random.default_rng(0)
     >>> table = np.repeat(draw.normal(size=(8, 3)), 25, axis=0) + 0.01 * draw.normal(size=(200, 3))

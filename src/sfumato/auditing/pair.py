@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from sfumato.table.frames import all_columns, incomplete, is_dataframe, numeric_
 __all__ = ["Pair", "read_pair"]
 
 Floats = NDArray[np.float64]
+
+_FEW = 20  # fewer whole numbers may well be all different
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,14 @@ class Pair:
         return f"Pair(n_rows={len(self.original)}, n_columns={len(self.names)})"
 
 
-def read_pair(original: Any, released: Any, *, order: Any = None) -> Pair:
+def read_pair(
+    original: Any,
+    released: Any,
+    *,
+    order: Any = None,
+    columns: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+) -> Pair:
     """Read two tables and put them side by side.
 
     Parameters
@@ -56,12 +66,17 @@ def read_pair(original: Any, released: Any, *, order: Any = None) -> Pair:
         Columns are matched by name; text columns are left out.
     order : sequence of int, optional
         `order[i]` is the original row that stands in row i of the release; None means the same order.
+    columns : sequence of str, optional
+        The columns to audit; None takes all that are numeric in both tables.
+    leave_out : sequence of str, optional
+        Columns that are not audited.
 
     Returns
     -------
     Pair
     """
     kept, notes = _shared_columns(original, released)
+    kept = _chosen(kept, columns, leave_out)
     if not kept:
         # a projection: none of the released columns is an original one
         before, after = numeric_columns(original), numeric_columns(released)
@@ -92,6 +107,8 @@ def read_pair(original: Any, released: Any, *, order: Any = None) -> Pair:
         y = aligned
     else:
         notes.append("rows are compared in the order in which they stand")
+    if same:
+        notes += _identifiers(left.names, x, y)
     return Pair(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
 
 
@@ -113,6 +130,35 @@ def _complete(
     stay = ~gaps[place]
     renumbered = None if order is None else number[place[stay]]
     return take_rows(original, ~gaps), take_rows(released, stay), renumbered, kept
+
+
+def _chosen(kept: tuple[str, ...], columns: Sequence[str] | None, leave_out: Sequence[str]) -> tuple[str, ...]:
+    for name in (*(columns or ()), *leave_out):
+        if name not in kept:
+            near = get_close_matches(name, kept, n=1)
+            raise ParameterError(
+                f"no column {name!r} that is numeric in both tables",
+                hint=f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(kept) or 'none'}",
+            )
+    chosen = tuple(name for name in kept if (columns is None or name in columns) and name not in leave_out)
+    if kept and not chosen:
+        raise ParameterError("every column is left out: there is nothing to audit")
+    return chosen
+
+
+def _identifiers(names: Sequence[str], x: Floats, y: Floats) -> list[str]:
+    """Return a note for each column that looks like a number given to people rather than a fact about them."""
+    notes = []
+    for name, before, after in zip(names, x.T, y.T, strict=True):
+        whole = len(x) >= _FEW and np.array_equal(before, np.rint(before))
+        if whole and len(np.unique(before)) == len(before):
+            told = (
+                "and the release holds it as it is: it names everybody"
+                if np.array_equal(before, after)
+                else ("if it is one, drop it from the release")
+            )
+            notes.append(f"{name} looks like an identifier (whole numbers, no two alike), {told}")
+    return notes
 
 
 def _shared_columns(original: Any, released: Any) -> tuple[tuple[str, ...], list[str]]:

@@ -48,6 +48,8 @@ def audit(
     known_rows: int | Sequence[int] | None = None,
     *,
     order: Any = None,
+    columns: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
     attacks: Sequence[str] | None = None,
     clusters: Sequence[int] = tuple(range(2, 9)),
     utility: bool = True,
@@ -75,6 +77,10 @@ def audit(
         How many people the attacker knows, or which rows; by default as many as each attack's rung stands for.
     order : sequence of int, optional
         `order[i]` is the original row that stands in row i of the release.
+    columns : sequence of str, optional
+        The columns to audit; None takes all that are numeric in both tables.
+    leave_out : sequence of str, optional
+        Columns that are not audited: identifiers that the release keeps for a reason, say.
     attacks : sequence of str, optional
         Ids of the attacks to run; None runs all.
     clusters : sequence of int
@@ -120,7 +126,8 @@ def audit(
     if isinstance(original, str | Path) or isinstance(released, str | Path):
         raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
     order, public = _aligned(key, receipt, order, released)
-    pair = read_pair(original, released, order=order)
+    chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
+    pair = read_pair(original, released, order=order, **chosen)
     if len(pair.original) < _FEWEST:
         raise DataError(
             f"{len(pair.original)} rows are too few for an audit; it needs {_FEWEST}",
@@ -136,8 +143,8 @@ def audit(
         columns=pair.names,
         method=method_id,
         parameters=described,
-        population=None if population is None else read_pair(population, population).original,
-        releases=[read_pair(original, other, order=order).released for other in releases],
+        population=None if population is None else read_pair(population, population, **chosen).original,
+        releases=[read_pair(original, other, order=order, **chosen).released for other in releases],
         seed=seed,
         seconds=seconds,
     )

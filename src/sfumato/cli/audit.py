@@ -35,6 +35,8 @@ _UNTRUSTED = 4
 )
 @click.option("-m", "--method", help="Public id of the method (see `sfumato methods`): attackers can read it too.")
 @click.option("--known-rows", type=click.IntRange(min=1), help="How many people the attacker knows.")
+@click.option("--columns", multiple=True, metavar="COL", help="Audit only this column; may be repeated.")
+@click.option("--id", "identifier", multiple=True, metavar="COL", help="Leave this column out; may be repeated.")
 @click.option("--attack", "attacks", multiple=True, help="Run only this attack; may be repeated.")
 @click.option(
     "--report", type=click.Path(path_type=Path), help="Write the full report (for the owner) to this HTML file."
@@ -51,6 +53,8 @@ def audit(
     policy: Path | None,
     method: str | None,
     known_rows: int | None,
+    columns: tuple[str, ...],
+    identifier: tuple[str, ...],
     attacks: tuple[str, ...],
     report: Path | None,
     as_json: bool,
@@ -71,6 +75,8 @@ def audit(
     with Progress() as progress:
         options: dict[str, Any] = {
             "known_rows": known_rows,
+            "columns": columns or None,
+            "leave_out": identifier,
             "attacks": attacks or None,
             "seed": seed,
             "progress": progress,

@@ -1,0 +1,52 @@
+"""Which columns are audited, and what is said about those that look like identifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.auditing.pair import read_pair
+from sfumato.auditing.run import audit
+from sfumato.exceptions import ParameterError
+
+
+def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
+    draw = np.random.default_rng(0)
+    original = pl.DataFrame({"person": np.arange(1000, 1120), "a": draw.normal(size=120), "b": draw.normal(size=120)})
+    return original, original.with_columns(
+        a=pl.col("a") + pl.Series(draw.normal(size=120)), b=pl.Series(draw.random(120))
+    )
+
+
+def test_an_identifier_that_is_released_is_named_and_can_be_left_out() -> None:
+    original, released = tables()
+    told = [note for note in read_pair(original, released).notes if "identifier" in note]
+    assert told == [
+        (
+            "person looks like an identifier (whole numbers, no two alike), and the release holds it as it is: "
+            "it names everybody"
+        )
+    ]
+    with_id = audit(original, released, attacks=["equal-cells"], utility=False)
+    without = audit(original, released, attacks=["equal-cells"], leave_out=["person"], utility=False)
+    assert with_id.attacks[0].rate == 1.0
+    assert without.columns == ("a", "b")
+    assert without.attacks[0].rate is None
+    assert audit(original, released, attacks=["nearest"], columns=["b"], utility=False).columns == ("b",)
+
+
+def test_numbers_that_repeat_or_are_not_whole_are_no_identifiers() -> None:
+    original, released = tables()
+    for changed in (pl.col("person") // 2, pl.col("person") + 0.5):
+        pair = read_pair(original.with_columns(person=changed), released.with_columns(person=changed))
+        assert not any("identifier" in note for note in pair.notes)
+
+
+def test_columns_that_are_not_there_are_refused_with_the_nearest_name() -> None:
+    original, released = tables()
+    with pytest.raises(ParameterError, match="no column 'persn'") as error:
+        audit(original, released, leave_out=["persn"])
+    assert "person" in str(error.value.hint)
+    with pytest.raises(ParameterError, match="every column is left out"):
+        audit(original, released, leave_out=["person", "a", "b"])
