@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import sfumato as sf
-from sfumato.exceptions import ParameterError, SfumatoError
+from sfumato.exceptions import ParameterError, ReceiptError, SfumatoError
 from tests.auditing.reference import dense
 
 TABLES = {
@@ -214,7 +214,7 @@ def test_wrong_arguments_are_named() -> None:
         quick(table, table, method=3)
     with pytest.raises(ParameterError, match="attacks is empty"):
         quick(table, table, attacks=[])
-    with pytest.raises(ParameterError, match="order="):
+    with pytest.raises(ReceiptError, match="no receipt of this key"):
         quick(table, table, key=sf.Key.generate())
 
 
