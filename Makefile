@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env demo test lint types imports tests bench compat matrix reproduce docs tables golden clean
+.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix reproduce docs tables golden clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,7 +32,10 @@ types: $(STAMP) ## mypy, strict
 imports: $(STAMP) ## who may import whom
 	$(BIN)/python tools/check_imports.py
 
-tests: $(STAMP) ## the tests and the examples in docstrings and docs
+browser: $(STAMP) ## the Chromium that the studio's tests drive: install it, or say how
+	$(BIN)/python tools/install_browser.py
+
+tests: $(STAMP) browser ## the tests and the examples in docstrings and docs
 	$(BIN)/python -m pytest -q -n 2
 
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
@@ -49,6 +52,9 @@ reproduce: $(STAMP) ## the papers' experiments in full, into docs/reproduction.m
 
 docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 	$(BIN)/python tools/make_docs.py
+
+screenshots: $(STAMP) browser ## pictures of each step of the studio, into docs/img
+	$(BIN)/python tools/make_screenshots.py
 
 tables: $(STAMP) ## regenerate the tables of the random variates (must not change within a stream version)
 	$(BIN)/python tools/make_tables.py

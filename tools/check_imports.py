@@ -39,8 +39,10 @@ LAYERS: dict[str, set[str]] = {
         "report",
         "tuning",
         "pipeline",
+        "studio",
     },
     "demo": {"core", "table", "cluster", "metrics", "perturb", "auditing", "pipeline"},
+    "studio": {"core", "table", "metrics", "perturb", "attack", "auditing", "pipeline", "demo"},
 }
 # third-party library -> packages that may import it; what is not listed may be used everywhere
 HOMES: dict[str, set[str]] = {
@@ -53,6 +55,8 @@ HOMES: dict[str, set[str]] = {
     "jinja2": {"report"},
     "click": {"cli"},
     "rich": {"cli"},
+    "starlette": {"studio"},
+    "uvicorn": {"studio"},
     "pymetis": {"cluster"},
     "numba": {"core"},
     "sklearn": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "demo"},

@@ -31,6 +31,7 @@ COMMANDS = {
     "release": ("sfumato.cli.release", "Release a file: perturbed, shuffled, with a key that only you keep."),
     "reproduce": ("sfumato.cli.reproduce", "The papers' tables, paper against ours."),
     "restore": ("sfumato.cli.restore", "Undo an invertible release with its key."),
+    "studio": ("sfumato.cli.studio", "A local web page: protect a table and watch what it does."),
     "tune": ("sfumato.cli.tune", "Search for the best method and parameters for your table."),
 }
 

@@ -1,0 +1,39 @@
+"""All methods at their defaults on the sample, one after the other, each told as soon as it is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.core.keys import Key
+from sfumato.exceptions import SfumatoError
+from sfumato.perturb.catalogue import methods
+from sfumato.studio.events import Stream, error_data
+from sfumato.studio.prepared import Prepared
+from sfumato.studio.preview import preview
+
+__all__ = ["compare"]
+
+COMPARE_CLUSTERS = 4
+
+
+def compare(prepared: Prepared, key: Key, stream: Stream) -> None:
+    """Preview every method and send its figures; one that refuses the table says why.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    key : Key
+    stream : Stream
+    """
+    rows = [row for row in methods() if not row.wraps]
+    for done, row in enumerate(rows):
+        stream.send({"type": "trying", "method": row.id, "done": done, "of": len(rows)})
+        inner = Stream(lambda _item: stream.check())  # its figures count here, not its pictures
+        settings: dict[str, Any] = {"method": row.id, "parameters": {}, "extras": {}}
+        try:
+            found = preview(prepared, settings, key, None, COMPARE_CLUSTERS, inner)
+        except SfumatoError as error:
+            stream.send({"type": "refused", "method": row.id, **error_data(error)})
+        else:
+            stream.send({"type": "compared", **(found or {})})
+    stream.send({"type": "trying", "method": None, "done": len(rows), "of": len(rows)})

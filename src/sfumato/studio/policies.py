@@ -1,0 +1,79 @@
+"""The settings of the page as a policy file, and the command line that repeats a release with it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sfumato.exceptions import ParameterError
+from sfumato.table.policy import Columns, Enhance, Guard, MethodChoice, Policy
+
+__all__ = ["EXTRAS", "command_line", "file_stem", "policy_of"]
+
+# methods that go on top of another -> the policy's section, and the names that a policy has for parameters
+EXTRAS: dict[str, tuple[str, dict[str, str]]] = {
+    "+rho": ("enhance", {"fraction": "fraction"}),
+    "guard": ("guard", {"clusterings": "kmeans", "scaling": "scaling"}),
+}
+
+
+def policy_of(roles: Mapping[str, str], settings: Mapping[str, Any]) -> Policy:
+    """Return the policy of a choice of roles and settings.
+
+    Parameters
+    ----------
+    roles : mapping
+        Column -> role.
+    settings : mapping
+        From `checked_settings`.
+
+    Examples
+    --------
+    >>> chosen = {"method": "adp", "parameters": {"scale": 0.4}, "extras": {}}
+    >>> policy = policy_of({"id": "identifier", "age": "confidential"}, chosen)
+    >>> policy.columns.identifier, policy.method.name, policy.method.parameters
+    (['id'], 'adp', {'scale': 0.4})
+    """
+    # only what was chosen is set, so that the file shows no section that nobody asked for
+    parts: dict[str, Any] = {"method": MethodChoice(name=settings["method"], **settings["parameters"])}
+    listed = {role: [name for name, one in roles.items() if one == role] for role in ("identifier", "keep")}
+    if any(listed.values()):
+        parts["columns"] = Columns(**{role: names for role, names in listed.items() if names})
+    for extra, parameters in settings["extras"].items():
+        if extra not in EXTRAS:
+            raise ParameterError(f"a policy has no section for {extra}", hint="leave it out")
+        section, names = EXTRAS[extra]
+        values = {names[name]: value for name, value in parameters.items() if name in names}
+        parts[section] = {"enhance": Enhance, "guard": Guard}[section](**values)
+    return Policy(**parts)
+
+
+def file_stem(label: str) -> str:
+    """Return the name of a file without its ending, in letters that every system takes.
+
+    Parameters
+    ----------
+    label : str
+
+    Examples
+    --------
+    >>> file_stem("my <b>customers</b>.csv.gz")
+    'my-b-customers-b'
+    """
+    stem = re.sub(r"(\.csv|\.tsv)?\.[A-Za-z0-9]+$", "", label)
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-")[:60] or "table"
+
+
+def command_line(source: str, target: str, policy: str, key: Path) -> str:
+    """Return the command that repeats a release.
+
+    Parameters
+    ----------
+    source, target, policy : str
+        Names of files as the user has them.
+    key : Path
+    """
+    return shlex.join(["sfumato", "release", source, "-o", target, "--policy", policy, "--key", str(key)])

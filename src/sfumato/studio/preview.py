@@ -1,0 +1,213 @@
+"""What a slider shows: the sample perturbed, its picture at once, then clusters, then attacks, then the verdict."""
+
+from __future__ import annotations
+
+import base64
+import threading
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.attack.catalogue import attacks
+from sfumato.attack.referee import Referee
+from sfumato.attack.result import Result
+from sfumato.auditing.grading import judge
+from sfumato.auditing.privacy import measure_privacy
+from sfumato.auditing.run import describe_method
+from sfumato.auditing.verbatim import find_verbatim
+from sfumato.core.keys import Key
+from sfumato.exceptions import DataError, SfumatoWarning
+from sfumato.perturb.catalogue import method
+from sfumato.studio.events import Stream
+from sfumato.studio.prepared import Prepared, main_directions
+from sfumato.studio.settings import CLUSTERS, perturber_of
+
+__all__ = ["before", "preview"]
+
+Floats = NDArray[np.float64]
+
+ATTACK_SECONDS = 1.5
+_BINS = 40
+_one_at_a_time = threading.Lock()  # what Python warns of belongs to the process, not to a thread
+
+
+def before(prepared: Prepared, axes: Sequence[str] | None, k: int) -> dict[str, Any]:
+    """Return the original's picture: points on the axes, coloured by cluster.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    axes : two column names, or None for the main directions
+    k : int
+        Number of clusters.
+    """
+    points = _on_axes(prepared, prepared.points, axes)
+    return {
+        "points": _packed(points),
+        "range": _range(points),
+        "labels": base64.b64encode(prepared.labels(_allowed(k)).astype(np.uint8).tobytes()).decode(),
+    }
+
+
+def preview(
+    prepared: Prepared,
+    settings: dict[str, Any],
+    key: Key,
+    axes: Sequence[str] | None,
+    k: int,
+    stream: Stream,
+    *,
+    picture_only: bool = False,
+) -> dict[str, Any] | None:
+    """Perturb the sample and send what comes of it, the quickest first.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    settings : dict
+        From `checked_settings`.
+    key : Key
+    axes, k
+        See `before`.
+    stream : Stream
+    picture_only : bool
+        Send the points and nothing else: the same release on other axes.
+
+    Returns
+    -------
+    dict or None
+        Settings and figures, for the trade-off plot.
+    """
+    perturber = perturber_of(settings, key, list(prepared.names))
+    same = method(settings["method"]).row_preserving
+    with _one_at_a_time, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", SfumatoWarning)
+        released = perturber.fit_transform(prepared.table).to_numpy().astype(np.float64)
+    if same:
+        released = prepared.rounded(released)
+    points = _on_axes(prepared, released, axes) if same else released @ main_directions(released)
+    stream.send({"type": "scatter", "points": _packed(points), "range": _range(points), "same_axes": same})
+    if picture_only:
+        return None
+    first = prepared.agreement(released, _allowed(k), same_columns=same)
+    stream.send({"type": "clusters", **asdict(first)})
+    notes = sorted({str(warning.message) for warning in told if issubclass(warning.category, SfumatoWarning)})
+    stream.send({"type": "notes", "notes": notes})
+    stream.send({"type": "histograms", "columns": _histograms(prepared, released) if same else []})
+    agreements = [first]
+    for other in CLUSTERS:
+        if other != k:
+            stream.check()
+            agreements.append(prepared.agreement(released, other, same_columns=same))
+            stream.send({"type": "clusters", **asdict(agreements[-1])})
+    results = _attack(prepared, released, perturber, stream)
+    figures = _judge(prepared, released, results, same)
+    lost = [max(0.0, one.misclassified - one.floor) for one in agreements]
+    figures["excess"] = float(np.mean(lost))
+    entry = {"settings": settings, **figures}
+    stream.send({"type": "verdict", **entry})
+    return entry
+
+
+def _attack(prepared: Prepared, released: Floats, perturber: Any, stream: Stream) -> list[Result]:
+    public, _ = describe_method(perturber)
+    referee = Referee(
+        prepared.points,
+        released,
+        columns=prepared.names,
+        method=public.pop("method", None),
+        parameters=public,
+        seconds=ATTACK_SECONDS,
+        max_targets=1000,
+    )
+    results = []
+    every = attacks()
+    for done, row in enumerate(every, start=1):
+        stream.check()
+        result = referee.run(row.id)
+        results.append(result)
+        stream.send(
+            {
+                "type": "attack",
+                "id": row.id,
+                "name": row.name,
+                "summary": row.summary,
+                "knows": _knows(row.rung, row.goal, result.known),
+                "goal": row.goal,
+                "status": result.status,
+                "reason": result.reason,
+                "known": result.known,
+                "rate": result.rate,
+                "guessing": None if result.rate is None else max(result.baseline or 0.0, result.control or 0.0),
+                "lift": result.lift_low,
+                "done": done,
+                "of": len(every),
+            }
+        )
+    return results
+
+
+def _knows(rung: int, goal: str, known: int) -> str:
+    """Return what the attacker must know, in words."""
+    if goal == "links":
+        return "a person's full record"
+    if known:
+        return f"{known:,} {'person' if known == 1 else 'people'}"
+    return {0: "nothing but the release", 1: "public figures"}.get(rung, "a sample of the people")
+
+
+def _judge(prepared: Prepared, released: Floats, results: list[Result], same: bool) -> dict[str, Any]:
+    verbatim = find_verbatim(prepared.points, released) if same else None
+    judgement = judge(results, *prepared.points.shape, verbatim=verbatim)
+    privacy = measure_privacy(prepared.names, prepared.points, released, results, same_columns=same)
+    links = [result.rate for result in results if result.goal == "links" and result.rate is not None]
+    values = [result.rate for result in results if result.goal == "values" and result.rate is not None]
+    return {
+        "grade": judgement.grade,
+        "verdict": judgement.verdict,
+        "residual": privacy.median_residual,
+        "weakest": privacy.min_residual,
+        "unchanged": privacy.unchanged_rows,
+        "recovered": max(values, default=None),
+        "linked": max(links, default=None),
+    }
+
+
+def _on_axes(prepared: Prepared, values: Floats, axes: Sequence[str] | None) -> Floats:
+    if axes is None:
+        return prepared.directions(values)
+    if len(axes) != 2 or not set(axes) <= set(prepared.names):
+        raise DataError("the axes must be two confidential columns")
+    return values[:, [prepared.names.index(name) for name in axes]]
+
+
+def _histograms(prepared: Prepared, released: Floats) -> list[dict[str, Any]]:
+    out = []
+    for name, left, right in zip(prepared.names, prepared.points.T, released.T, strict=True):
+        low, high = np.quantile(np.concatenate([left, right]), [0.002, 0.998])
+        if not high > low:
+            low, high = low - 0.5, low + 0.5
+        edges = np.linspace(low, high, _BINS + 1)
+        counts = [np.histogram(np.clip(part, low, high), edges)[0].tolist() for part in (left, right)]
+        out.append({"name": name, "low": float(low), "high": float(high), "before": counts[0], "after": counts[1]})
+    return out
+
+
+def _packed(points: Floats) -> str:
+    return base64.b64encode(np.ascontiguousarray(points, dtype="<f4").tobytes()).decode()
+
+
+def _range(points: Floats) -> list[list[float]]:
+    """Return the range of each axis without the last far-off rows, so that one row cannot squeeze the picture."""
+    low, high = np.quantile(points, [0.0005, 0.9995], axis=0)
+    return [[float(a), float(b)] for a, b in zip(low, high, strict=True)]
+
+
+def _allowed(k: Any) -> int:
+    if k not in CLUSTERS:
+        raise DataError(f"the number of clusters must be one of {', '.join(map(str, CLUSTERS))}")
+    return int(k)

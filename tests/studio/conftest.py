@@ -1,0 +1,120 @@
+"""Studios and a real Chromium for the tests."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.studio.running import RunningStudio
+
+expect.set_options(timeout=60_000)  # nothing here waits for time: a busy machine may take it
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., RunningStudio]]:
+    """Return a function that starts a studio; it ends with the test."""
+    started: list[RunningStudio] = []
+
+    def starting(file: Path | None = None, **limits: Any) -> RunningStudio:
+        home = tmp_path / "home"
+        home.mkdir(exist_ok=True)
+        started.append(RunningStudio(home, file, **limits))
+        return started[-1]
+
+    yield starting
+    for studio in started:
+        studio.stop()
+
+
+@pytest.fixture
+def studio(start: Callable[..., RunningStudio]) -> RunningStudio:
+    return start()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
+    """Return a studio that the tests of a module share, with its cookie at hand."""
+    studio = RunningStudio(tmp_path_factory.mktemp("home"))
+    studio.cookie = studio.enter()
+    yield studio
+    studio.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    assert path, "no Chromium on the path; run: python tools/install_browser.py"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def shared_page(shared: RunningStudio, browser: Browser) -> Iterator[Page]:
+    """Return a page of the shared studio."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(60_000)
+    name, _, value = shared.cookie.partition("=")
+    context.add_cookies([{"name": name, "value": value, "url": shared.origin}])
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def open_shared(shared: RunningStudio, shared_page: Page) -> Page:
+    """Return the page of the shared studio, opened anew."""
+    shared_page.goto(shared.origin)
+    shared_page.reload()
+    shared_page.wait_for_selector("html[data-ready]")
+    return shared_page
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[[RunningStudio], Page]]:
+    """Return a function that opens a studio's link; the page's errors and requests to elsewhere fail the test."""
+    contexts = []
+    problems: list[str] = []
+
+    def opening(studio: RunningStudio, **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+        contexts.append(context)
+        context.set_default_timeout(60_000)
+        context.on("weberror", lambda error: problems.append(str(error.error)))
+        context.on(
+            "console",
+            lambda message: (
+                problems.append(message.text)
+                if message.type == "error" and "Failed to load resource" not in message.text
+                else None
+            ),
+        )
+        context.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((studio.origin, "data:", "blob:"))
+                else problems.append(f"left the machine: {request.url}")
+            ),
+        )
+        page = context.new_page()
+        page.goto(studio.link)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    assert problems == []
