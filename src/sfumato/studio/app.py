@@ -133,9 +133,8 @@ def make_app(studio: Studio) -> Starlette:
         Route("/api/release/cancel", _cancel, methods=["POST"]),
         Route("/api/download/{kind}", _download),
     ]
-    app = Starlette(
-        routes=routes, lifespan=lifespan, exception_handlers={SfumatoError: _told, json.JSONDecodeError: _told}
-    )
+    handlers = {SfumatoError: _told, json.JSONDecodeError: _told, Exception: _bug}
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.state.studio = studio
     return app
 
@@ -148,6 +147,10 @@ async def _told(_request: Request, error: Exception) -> Response:
         status = error.status
     # whoever was not allowed to finish sending is told, and not listened to any longer
     return JSONResponse(error_data(error), status, headers={"connection": "close"} if status in {408, 413} else None)
+
+
+async def _bug(_request: Request, error: Exception) -> Response:
+    return JSONResponse(error_data(error), 500)
 
 
 def _studio(request: Request) -> Studio:

@@ -41,13 +41,13 @@ def policy_of(roles: Mapping[str, str], settings: Mapping[str, Any]) -> Policy:
     parts: dict[str, Any] = {"method": MethodChoice(name=settings["method"], **settings["parameters"])}
     listed = {role: [name for name, one in roles.items() if one == role] for role in ("identifier", "keep")}
     if any(listed.values()):
-        parts["columns"] = Columns(**{role: names for role, names in listed.items() if names})
+        parts["columns"] = Columns.model_validate({role: names for role, names in listed.items() if names})
     for extra, parameters in settings["extras"].items():
         if extra not in EXTRAS:
             raise ParameterError(f"a policy has no section for {extra}", hint="leave it out")
         section, names = EXTRAS[extra]
         values = {names[name]: value for name, value in parameters.items() if name in names}
-        parts[section] = {"enhance": Enhance, "guard": Guard}[section](**values)
+        parts[section] = Enhance.model_validate(values) if section == "enhance" else Guard.model_validate(values)
     return Policy(**parts)
 
 

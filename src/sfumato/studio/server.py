@@ -74,7 +74,7 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 Gate(make_app(studio), access),
-                log_level="warning",
+                log_level="critical",  # a traceback may quote cells of the user's file
                 access_log=False,  # the first request carries the token
                 server_header=False,
                 ws="none",

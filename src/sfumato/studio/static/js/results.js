@@ -11,7 +11,7 @@ import { heading, next, sentence } from "./shell.js";
 let parts = null;
 let column = null;
 
-listen(["result", "before", "k"], () => { if (parts?.root.isConnected) fill(); });
+listen(["result", "before", "k", "settings"], () => { if (parts?.root.isConnected) fill(); });
 
 export function draw() {
   const names = confidential().map((one) => one.name);

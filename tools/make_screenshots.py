@@ -1,0 +1,100 @@
+"""Pictures of each step of the studio, from a real run in Chromium, into docs/img/studio-*.png."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+IMAGES = Path(__file__).resolve().parent.parent / "docs" / "img"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+PATIENCE = 300_000  # milliseconds
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as home:
+        studio = subprocess.Popen(
+            [sys.executable, "-m", "sfumato", "studio", "--no-browser"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "XDG_DATA_HOME": home, "PYTHONUNBUFFERED": "1"},
+        )
+        try:
+            assert studio.stdout is not None
+            found = re.search(r"http://\S+", studio.stdout.readline())
+            assert found
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+                page = browser.new_page(viewport={"width": 1280, "height": 860})
+                page.set_default_timeout(PATIENCE)
+                page.goto(found[0])
+                tour(page, home)
+                browser.close()
+        finally:
+            studio.terminate()
+            studio.wait()
+
+
+def tour(page: Page, home: str) -> None:
+    page.wait_for_selector("html[data-ready]")
+    take(page, "data")
+    page.get_by_role("button", name="Use the demo table").click()
+    page.wait_for_selector("table.columns")
+    take(page, "columns")
+    step(page, "Method")
+    take(page, "method")
+    step(page, "Results")
+    for method in ("rdp", "one-d", "cov"):  # some settings tried, so that the trade-off has something to show
+        page.locator("#method").select_option(method)
+        page.wait_for_selector(".tried .chosen")
+    page.locator("#method").select_option(
+        page.evaluate("fetch('/api/session').then((a) => a.json())")["default_method"]
+    )
+    page.wait_for_selector(".tried .chosen")
+    take(page, "results")
+    page.emulate_media(color_scheme="dark")
+    take(page, "results-dark")
+    page.set_viewport_size({"width": 390, "height": 860})
+    take(page, "results-phone-dark")
+    page.emulate_media(color_scheme="light")
+    take(page, "results-phone")
+    page.set_viewport_size({"width": 1280, "height": 860})
+    page.locator(".attacks").scroll_into_view_if_needed()
+    take(page, "attacks", top=False)
+    step(page, "Compare")
+    page.get_by_role("button", name="Compare all methods").click()
+    page.get_by_role("button", name="Compare again").wait_for()
+    take(page, "compare")
+    step(page, "Release")
+    page.get_by_role("button", name="Release ").click()
+    page.get_by_role("link", name="Audit report").wait_for()
+    # the key's folder as it is called on a machine where nobody set another one
+    page.evaluate(
+        """(home) => { for (const id of ["key-path", "command"]) { const place = document.getElementById(id);
+        place.textContent = place.textContent.replaceAll(home, "/home/you/.local/share"); } }""",
+        home,
+    )
+    take(page, "release")
+
+
+def step(page: Page, name: str) -> None:
+    page.get_by_role("navigation", name="Steps").get_by_role("link", name=name).click()
+
+
+def take(page: Page, name: str, *, top: bool = True) -> None:
+    if top:
+        page.evaluate("window.scrollTo(0, 0)")
+    page.wait_for_timeout(600)  # plots follow the width of the window
+    path = IMAGES / f"studio-{name}.png"
+    page.screenshot(path=path)
+    print(f"wrote {path.name}")
+
+
+if __name__ == "__main__":
+    main()
