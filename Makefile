@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix reproduce docs tables golden clean
+.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix reproduce docs tables golden clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -43,6 +43,9 @@ compat: ## smoke test with the oldest and the newest supported libraries, each i
 
 bench: $(STAMP) ## how the cost grows with the rows; writes benchmarks/results.json
 	$(BIN)/python benchmarks/growth.py
+
+bench-memory: $(STAMP) ## release a CSV file of 2 GB in less than 1 GB of memory; writes benchmarks/release_memory.json
+	$(BIN)/python benchmarks/release_memory.py
 
 matrix: $(STAMP) ## run every attack on every method and write the matrix into docs/attacks.md (needs SFUMATO_DATA)
 	$(BIN)/python tools/make_matrix.py

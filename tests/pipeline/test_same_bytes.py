@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.pipeline import local
 from sfumato.table import reorder
 from tests.pipeline.tables import people, read, write
 
@@ -56,7 +55,7 @@ def test_batches_threads_and_memory_do_not_change_a_byte(
     source = "gaps.csv" if gaps else "in.csv"
     expected = release(folder, source, f"whole-{gaps}.csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local, "Reorder", lambda *args, **_: reorder.Reorder(*args, memory=memory))
+        patch.setattr(reorder, "MEMORY_BYTES", memory)
         assert release(folder, source, f"parts-{gaps}.csv", batch_rows=batch, threads=threads) == expected
 
 

@@ -76,7 +76,8 @@ class LocalEngine:
         kind = file_kind(self._target)
         as_text = kind.startswith("csv")
         types = output_types(job.columns, invertible=job.invertible)
-        sink = open_sink(kind, self._workspace, job.order, self._source.style)
+        plain = [column.name for column in job.columns if not column.missing]
+        sink = open_sink(kind, self._workspace, job.order, self._source.style, plain)
         try:
             out = self._ordered(sink, job)
             total = Tally()
@@ -106,9 +107,8 @@ class LocalEngine:
 
     def _ordered(self, sink: Sink, job: WriteJob) -> Callable[[NumberBatch, object], None]:
         if job.sort_words is None:
-            return lambda _batch, frame: sink.write(frame)  # type: ignore[arg-type]
-        memory = {} if self._memory is None else {"memory": self._memory}
-        return _Sorted(Reorder(sink, self._workspace, job.n_rows, **memory), job)
+            return lambda _batch, frame: sink.write(sink.pack(frame))  # type: ignore[arg-type]
+        return _Sorted(Reorder(sink, self._workspace, job.n_rows, memory=self._memory), job)
 
     def _numbers(self, what: str, cells: Cells) -> Iterator[NumberBatch]:
         for raw in self._read(what, cells):

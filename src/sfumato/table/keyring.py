@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 _LARGEST_RECEIPT = 256 << 20
+_STALE_SECONDS = 60
 
 
 def keys_folder() -> Path:
@@ -84,6 +87,7 @@ def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
 
 def write_receipt(path: Path, sealed: bytes) -> None:
     """Write a sealed receipt, whole or not at all, readable by its owner."""
+    _sweep(path.parent)
     reason = None
     try:
         write_atomically(path, lambda file: file.write(sealed))
@@ -91,6 +95,14 @@ def write_receipt(path: Path, sealed: bytes) -> None:
         reason = error.strerror
     if reason is not None:
         raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place with --receipt")
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed run has left: writing a receipt or the history takes no minute."""
+    for stale in folder.glob(".*.part"):
+        with contextlib.suppress(OSError):
+            if time.time() - stale.stat().st_mtime > _STALE_SECONDS:
+                stale.unlink()
 
 
 def read_receipt(path: Path, key: Key) -> ReceiptBody:

@@ -34,14 +34,15 @@ class Reorder:
         How many rows will come.
     top : int
         Number above every word (2^64 for random words, the number of rows for places).
-    memory : int
+    memory : int, optional
         Bytes of rows held in memory.
     """
 
     def __init__(
-        self, sink: Sink, workspace: Workspace, n_rows: int, *, top: int = 1 << 64, memory: int = MEMORY_BYTES
+        self, sink: Sink, workspace: Workspace, n_rows: int, *, top: int = 1 << 64, memory: int | None = None
     ) -> None:
-        self._sink, self._folder, self._n_rows, self._top, self._memory = sink, workspace.folder, n_rows, top, memory
+        self._sink, self._folder, self._n_rows, self._top = sink, workspace.folder, n_rows, top
+        self._memory = MEMORY_BYTES if memory is None else memory
         self._held: list[pl.DataFrame] = []
         self._held_bytes = 0
         self._edges: NDArray[np.uint64] | None = None
@@ -52,8 +53,10 @@ class Reorder:
         """Take rows and their words."""
         if not self._word:
             self._word = _free_name(frame.columns)
-        self._held.append(frame.with_columns(pl.Series(self._word, words)))
-        self._held_bytes += int(frame.estimated_size()) + 8 * frame.height
+        packed = self._sink.pack(frame).with_columns(pl.Series(self._word, words))
+        self._held.append(packed)
+        # texts are counted without the 16 bytes that each takes where it is short
+        self._held_bytes += int(packed.estimated_size()) + 16 * packed.height * packed.width
         if self._held_bytes > self._memory:
             self._spill()
 

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -51,10 +52,17 @@ def check_target(target: Path, *, force: bool) -> None:
 
 def disk_error(error: OSError, path: Path) -> DataError:
     """Return an error of the operating system in the words of this package."""
-    reason = error.strerror or type(error).__name__
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    number = error.errno or _number_in(str(error))
+    reason = error.strerror or (os.strerror(number) if number else type(error).__name__)
+    full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     hint = "free some space, or choose a place on another disk" if full else "check the folder and its permissions"
     return DataError(f"{path}: cannot be written ({reason})", hint=hint)
+
+
+def _number_in(message: str) -> int:
+    """Return the number of an operating system's error that a library has put into words; 0 if there is none."""
+    found = re.search(r"os error (\d+)", message)
+    return int(found[1]) if found else 0
 
 
 @contextlib.contextmanager
@@ -73,11 +81,8 @@ def guarded_writes(target: Path) -> Iterator[None]:
         problem = disk_error(error, target)
     except pl.exceptions.PolarsError as error:
         # without the writer's own words: they may quote cells
-        full = "No space" in str(error) or "os error 28" in str(error)
-        problem = DataError(
-            f"{target}: cannot be written ({'No space left on device' if full else type(error).__name__})",
-            hint="free some space, or choose a place on another disk",
-        )
+        number = _number_in(str(error))
+        problem = disk_error(OSError(number, os.strerror(number) if number else type(error).__name__), target)
     if problem is not None:
         raise problem
 

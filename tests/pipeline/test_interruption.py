@@ -1,0 +1,143 @@
+"""Whatever happens while a release runs, its file stands whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.exceptions import DataError, ReleaseCancelledError
+from tests.pipeline.tables import people, read, write
+
+KILLS = 60
+pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_kill_9_at_random_moments_leaves_no_half_file_and_a_second_run_works(tmp_path: Path) -> None:
+    data = write(people(20_000), tmp_path / "in.csv")
+    keys = tmp_path / "keys"
+    script = Path(__file__).parent / "killed.py"
+    arguments = [sys.executable, str(script), str(data), str(tmp_path / "out.csv"), "20000", str(KILLS)]
+    done = subprocess.run(
+        arguments, capture_output=True, text=True, check=False, env={**os.environ, "SFUMATO_KEYS": str(keys)}
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["half"] == 0
+    assert seen["none"] + seen["whole"] == KILLS
+    assert seen["none"] >= KILLS // 4, "the kills came while it was running"
+    assert seen["leftovers"] <= 1, "what a killed run leaves is swept by the next"
+    assert seen["last run"] == 0
+    assert seen["last whole"] is True
+    assert names(tmp_path) == ["in.csv", "keys", "out.csv"]
+    for stale in keys.glob(".*.part"):  # a kill while the receipt was written
+        os.utime(stale, (0, 0))
+    sf.release(data, tmp_path / "again.csv", identifier=["id"], keep=["town"], key=keys / "again.key")
+    assert all(name.endswith((".key", ".receipt")) or name == "history" for name in names(keys))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_cleans_up_and_exits_130(tmp_path: Path, number: int) -> None:
+    data = write(people(200_000), tmp_path / "in.csv")
+    command = [sys.executable, "-m", "sfumato", "release", str(data), "-o", str(tmp_path / "out.csv")]
+    command += ["--id", "id", "--keep", "town", "--key", str(tmp_path / "my.key")]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob(".out.csv.*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    child.send_signal(number)
+    _, told = child.communicate(timeout=120)
+    assert child.returncode == 130, told
+    assert "interrupted" in told
+    assert "Traceback" not in told
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_cancelled_release_leaves_nothing(tmp_path: Path) -> None:
+    data = write(people(5000), tmp_path / "in.csv")
+    stop = threading.Event()
+    seen: list[float] = []
+
+    def progress(_what: str, share: float) -> None:
+        seen.append(share)
+        if share > 0.5:
+            stop.set()
+
+    with pytest.raises(ReleaseCancelledError):
+        sf.release(
+            data, tmp_path / "out.csv", identifier=["id"], keep=["town"], key=tmp_path / "k", batch_rows=300,
+            progress=progress, cancel=stop,
+        )  # fmt: skip
+    assert names(tmp_path) == ["in.csv"]
+    assert seen == sorted(seen), "progress never goes back"
+    sf.release(data, tmp_path / "out.csv", identifier=["id"], keep=["town"], key=tmp_path / "k", progress=progress)
+    assert seen[-1] == 1.0
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "arrow"])
+def test_a_full_disk_is_one_clear_error_and_leaves_nothing(tmp_path: Path, ending: str) -> None:
+    data = write(people(20_000), tmp_path / "in.csv")
+    command = [sys.executable, "-m", "sfumato", "release", str(data), "-o", str(tmp_path / f"out.{ending}")]
+    command += ["--id", "id", "--keep", "town", "--key", str(tmp_path / "my.key")]
+
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=small_files)
+    assert done.returncode == 3, done.stderr
+    assert "cannot be written" in done.stderr
+    assert "hint: free some space" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    data = write(people(100), tmp_path / "in.csv")
+    with pytest.raises(DataError, match="cannot be written"):
+        sf.release(data, "/proc/out.csv", identifier=["id"], keep=["town"], key=tmp_path / "k")
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_key_that_cannot_be_saved_stops_the_release(tmp_path: Path) -> None:
+    data = write(people(100), tmp_path / "in.csv")
+    with pytest.raises(sf.SfumatoError):
+        sf.release(data, tmp_path / "out.csv", identifier=["id"], keep=["town"], key="/proc/my.key")
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_two_releases_to_one_folder_do_not_disturb_each_other(tmp_path: Path) -> None:
+    data = write(people(3000), tmp_path / "in.csv")
+    errors: list[BaseException] = []
+
+    def one(i: int) -> None:
+        try:
+            sf.release(
+                data, tmp_path / f"out{i % 2}.csv", identifier=["id"], keep=["town"], key=tmp_path / f"{i}.key",
+                batch_rows=200, force=True, method="cov",
+            )  # fmt: skip
+        except sf.SfumatoWarning:
+            pass  # the history has seen the first of them
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert read(tmp_path / "out0.csv").height == 3000
+    assert [name for name in names(tmp_path) if name.startswith(".")] == []
