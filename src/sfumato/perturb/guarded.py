@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.plan import Facts, Rounds, run_rounds
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Gathered
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.base import Perturber
-from sfumato.perturb.guarding.gather import Collected, Stored
+from sfumato.perturb.guarding.gather import Collected, Stored, WholeTable
 from sfumato.perturb.guarding.placing import place_atoms
 from sfumato.perturb.guarding.rounds import ROUNDS, Displacement, Guard
+from sfumato.perturb.guarding.settle import Settling
 from sfumato.perturb.guarding.shell import Found, GuardShell
 from sfumato.perturb.guarding.small_atoms import pools
 
@@ -37,6 +38,7 @@ class _Fitted(Hidden):
     guard: Guard
     small: Flags
     stored: Stored
+    settling: Settling
     unrepaired: tuple[int, ...] = ()
 
 
@@ -164,12 +166,24 @@ class Guarded(GuardShell):
             else:
                 seen.add_rows(*everything)
             guard.learn(seen)
-        fitted = _Fitted(inner, found, guard, small, Stored(numbers, placed.small_rows))
-        if whole is not None:
-            bad = self._released(fitted, whole, RowRange(0, facts.n_rows), streams)[1]
-            return replace(fitted, unrepaired=tuple(int(row) for row in np.flatnonzero(bad)))
-        unrepaired = yield from self._check(found, lambda tile, rows: self._released(fitted, tile, rows, streams))
-        return replace(fitted, unrepaired=unrepaired)
+        fitted = _Fitted(inner, found, guard, small, Stored(numbers, placed.small_rows), found.settling)
+
+        if whole is None:
+
+            def release(settling: Settling, tile: Floats, rows: Rows) -> tuple[Floats, Flags]:
+                return self._released(replace(fitted, settling=settling), tile, rows, streams)
+
+            settling, unrepaired = yield from self._settle(found, guard, placed, small, release)
+        else:
+            inside, atoms_of = self._inside(fitted, whole, RowRange(0, facts.n_rows), streams)
+
+            def finish(settling: Settling, tile: Floats, rows: Rows) -> tuple[Floats, Flags]:
+                part = rows.labels().astype(np.int64)
+                return settling.finish(inside[:, part], guard.targets, atoms_of[part], tile, rows, streams)
+
+            passes = self._settle(found, guard, placed, small, finish)
+            settling, unrepaired = run_rounds(passes, lambda: [WholeTable(whole)], facts.n_rows)
+        return replace(fitted, settling=settling, unrepaired=unrepaired)
 
     def _proposed(
         self, inner: Any, found: Found, tile: Floats, rows: Rows, streams: Streams
@@ -185,10 +199,14 @@ class Guarded(GuardShell):
 
     def _released(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> tuple[Floats, Flags]:
         """Return the released tile, and which rows could not be kept in their cells."""
-        found, guard = fitted.found, fitted.guard
-        proposed, of = self._proposed(fitted.inner, found, tile, rows, streams)
+        inside, of = self._inside(fitted, tile, rows, streams)
+        return fitted.settling.finish(inside, fitted.guard.targets, of, tile, rows, streams)
+
+    def _inside(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> tuple[Floats, Integers]:
+        """Return the guarded rows of a tile in the space of the clusterings, before rounding, and their atoms."""
+        proposed, of = self._proposed(fitted.inner, fitted.found, tile, rows, streams)
         is_small = fitted.small[of]
         released = np.empty_like(proposed)
-        released[:, ~is_small] = guard.finished(proposed[:, ~is_small], of[~is_small])
+        released[:, ~is_small] = fitted.guard.finished(proposed[:, ~is_small], of[~is_small])
         released[:, is_small] = fitted.stored.find(rows.labels()[is_small])
-        return found.settling.finish(released, guard.targets, of, guard.cells, tile, rows, streams)
+        return released, of

@@ -20,6 +20,7 @@ from sfumato.perturb.guarding.gaussian import DRAW_BITS, Shape, draw_steps, shap
 from sfumato.perturb.guarding.group_mixing import mix_group
 from sfumato.perturb.guarding.placing import Placed, place_atoms
 from sfumato.perturb.guarding.rounds import ROUNDS, Displacement, Guard
+from sfumato.perturb.guarding.settle import Settling
 from sfumato.perturb.guarding.shell import Found, GuardShell
 from sfumato.perturb.guarding.small_atoms import pools
 from sfumato.perturb.guarding.spread import column_spread
@@ -39,6 +40,7 @@ class _Fitted(Hidden):
     stored: Stored
     singles: tuple[int, ...]
     shift: float
+    settling: Settling
     unrepaired: tuple[int, ...] = ()
 
 
@@ -160,9 +162,17 @@ class AtomMixing(GuardShell):
                 guard.learn((yield Displacement(guard, propose)))
         alone = atoms.counts[of] == 1
         singles = tuple(int(number) for number in numbers[alone]) if self.exact_centres else ()
-        fitted = _Fitted(found, guard, shapes, Stored(numbers, out), singles, placed.shift)
-        unrepaired = yield from self._check(found, lambda tile, rows: self._released(fitted, tile, rows, streams))
-        return replace(fitted, unrepaired=unrepaired)
+        fitted = _Fitted(found, guard, shapes, Stored(numbers, out), singles, placed.shift, found.settling)
+
+        def release(settling: Settling, tile: Floats, rows: Rows) -> tuple[Floats, Flags]:
+            return self._released(replace(fitted, settling=settling), tile, rows, streams)
+
+        settling, unrepaired = yield from self._settle(found, guard, placed, small, release)
+        return replace(fitted, settling=settling, unrepaired=unrepaired)
+
+    @property
+    def _guards(self) -> bool:
+        return bool(self.guard)
 
     def _second_pass(self, found: Found, drawn: Flags, streams: Streams) -> tuple[Collected, AtomMoments]:
         """Return what the second look at the rows keeps: those of smaller atoms, and the draws of the others."""
@@ -236,8 +246,7 @@ class AtomMixing(GuardShell):
         released[:, drawn] = guard.finished(proposed[:, drawn], of[drawn]) if self.guard else proposed[:, drawn]
         released[:, ~drawn] = fitted.stored.find(rows.labels()[~drawn])
         of = np.where(drawn, of, found.atoms.of(found.space.enter(tile)))
-        cells = guard.cells if self.guard else None
-        out, bad = found.settling.finish(released, guard.targets, of, cells, tile, rows, streams)
+        out, bad = fitted.settling.finish(released, guard.targets, of, tile, rows, streams)
         if fitted.singles:
             alone = np.isin(rows.labels(), np.array(fitted.singles, dtype=np.uint64))
             out[:, alone] = tile[:, alone]

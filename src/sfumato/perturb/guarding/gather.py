@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.rows import Rows
+from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
 
-__all__ = ["Collected", "Stored", "Together"]
+__all__ = ["Collected", "Stored", "Together", "WholeTable"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -77,6 +77,30 @@ class Collected(Summary):
         order = np.argsort(labels, kind="stable")
         values = np.concatenate([part[1] for part in self._parts], axis=1)[:, order]
         return labels[order], values, np.concatenate([part[2] for part in self._parts])[order]
+
+
+@dataclass(frozen=True, repr=False)
+class WholeTable(Hidden):
+    """A gathered table as one batch, for passes that are made in the fold.
+
+    Attributes
+    ----------
+    values : array of shape (d, n)
+    """
+
+    values: Floats
+
+    @property
+    def rows(self) -> RowRange:
+        """All rows."""
+        return RowRange(0, self.values.shape[1])
+
+    def __len__(self) -> int:
+        return int(self.values.shape[1])
+
+    def tile(self, start: int, stop: int) -> Floats:
+        """Return some of the rows."""
+        return self.values[:, start:stop].copy()
 
 
 @dataclass(frozen=True, repr=False)

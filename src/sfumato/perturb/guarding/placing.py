@@ -12,7 +12,7 @@ from sfumato.perturb.guarding.atoms import Atoms
 from sfumato.perturb.guarding.cells import Cells
 from sfumato.perturb.guarding.small_atoms import compensate, place
 
-__all__ = ["Placed", "place_atoms", "plain_cells"]
+__all__ = ["Placed", "place_atoms", "plain_cells", "released_cells"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -46,6 +46,25 @@ def plain_cells(atoms: Atoms, low: Floats, high: Floats) -> Cells:
     """Return the cells of the named centres."""
     named = atoms.named
     return Cells.build(named.space, [named.stacked], atoms.labels, named.sizes, low, high)
+
+
+def released_cells(atoms: Atoms, means: Floats, plain: Cells) -> Cells:
+    """Return the cells of the named centres and of the centres that released atoms of known means have.
+
+    Parameters
+    ----------
+    atoms : Atoms
+    means : array of shape (a, d)
+        Of the released rows of each atom.
+    plain : Cells
+        For the bounds of the columns.
+    """
+    named = atoms.named
+    counts = atoms.counts.astype(np.float64)
+    incidence = atoms.incidence()
+    sums = np.stack([_in_order(incidence * (counts * column)) for column in means.T], axis=1)
+    centres = named.space.steps(sums / (incidence * counts).sum(axis=1)[:, None])
+    return Cells.build(named.space, [named.stacked, centres], atoms.labels, named.sizes, plain.low, plain.high)
 
 
 def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cells: Cells) -> Placed:

@@ -22,8 +22,10 @@ __all__ = ["Settling", "column_bounds", "column_decimals"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_TRIES = 10
+_TRIES = 6
 _NEARER = 0.85  # each further try starts nearer to the anchor
+_CLIMBS = 12  # single steps that a row may take back into its cell
+_MOST_CELLS = 1 << 21  # numbers that such a search may hold at once
 
 
 def column_decimals(decimals: Mapping[str, int] | int | None, facts: Facts) -> tuple[int | None, ...]:
@@ -69,11 +71,17 @@ class Settling(Hidden):
     space : Space
     names : tuple of str
     decimals : tuple of int or None
+    cells : Cells, optional
+        Where rows must stay; None rounds without looking.
+    offsets : array of shape (a, d), optional
+        What is added to the rows of each atom first: rounding's own error of the atom's mean, fed back.
     """
 
     space: Space
     names: tuple[str, ...]
     decimals: tuple[int | None, ...]
+    cells: Cells | None = None
+    offsets: Floats | None = None
 
     @property
     def needed(self) -> bool:
@@ -81,14 +89,7 @@ class Settling(Hidden):
         return any(places is not None for places in self.decimals)
 
     def finish(
-        self,
-        inside: Floats,
-        anchors: Floats,
-        atoms: Integers,
-        cells: Cells | None,
-        original: Floats,
-        rows: Rows,
-        streams: Streams,
+        self, inside: Floats, anchors: Floats, atoms: Integers, original: Floats, rows: Rows, streams: Streams
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the rows in the units of the table, and which of them could not be kept in their cells.
 
@@ -98,21 +99,19 @@ class Settling(Hidden):
             Released rows in the space.
         anchors : array of shape (a, d)
         atoms : array of shape (rows,)
-        cells : Cells, optional
-            None rounds without looking.
         original : array of shape (d, rows)
         rows : Rows
         streams : Streams
         """
-        out = self.space.leave(inside)
-        bad = np.zeros(out.shape[1], dtype=bool)
-        if not self.needed:
+        bad = np.zeros(inside.shape[1], dtype=bool)
+        if not self.needed and self.cells is None:
+            return self.space.leave(inside), bad
+        if self.offsets is not None:
+            inside = inside + self.offsets[atoms].T
+        out = self._rounded(self.space.leave(inside), np.arange(inside.shape[1]), rows, streams, 0)
+        if self.cells is None:
             return out, bad
-        out = self._rounded(out, np.arange(out.shape[1]), rows, streams, 0)
-        if cells is None:
-            return out, bad
-        depth = cells.depth(self.space.enter(out), atoms)
-        depth[(out == original).all(axis=0)] = -np.inf
+        depth = self._depth(out, atoms, original)
         rest = np.flatnonzero(depth <= 0)
         for attempt in range(1, _TRIES):
             if len(rest) == 0:
@@ -120,15 +119,28 @@ class Settling(Hidden):
             start = anchors[atoms[rest]].T
             nearer = start + _NEARER**attempt * (inside[:, rest] - start)
             tried = self._rounded(self.space.leave(nearer), rest, rows, streams, attempt)
-            deep = cells.depth(self.space.enter(tried), atoms[rest])
-            deep[(tried == original[:, rest]).all(axis=0)] = -np.inf
+            deep = self._depth(tried, atoms[rest], original[:, rest])
             better = deep > depth[rest]
             out[:, rest[better]] = tried[:, better]
             depth[rest] = np.maximum(depth[rest], deep)
             rest = rest[depth[rest] <= 0]
-        bad[rest] = True
+        if not self.needed:
+            rest = rest[:0]
+        share = max(1, _MOST_CELLS // (2 * len(self.names) ** 2))
+        for first in range(0, len(rest), share):
+            some = rest[first : first + share]
+            depth[some] = self._climb(out, some, atoms, original, depth[some])
+        bad = depth <= 0
+        bad |= (out == original).all(axis=0)
         self._never_the_same(out, original)
         return out, bad
+
+    def _depth(self, table: Floats, atoms: Integers, original: Floats) -> Floats:
+        """Return how deep rows lie in their cells; the original itself is no place."""
+        assert self.cells is not None
+        depth = self.cells.depth(self.space.enter(table), atoms)
+        depth[(table == original).all(axis=0)] = -np.inf
+        return depth
 
     def _rounded(self, table: Floats, which: Integers, rows: Rows, streams: Streams, attempt: int) -> Floats:
         out = table.copy()
@@ -141,6 +153,34 @@ class Settling(Hidden):
             floor += chance < scaled - floor
             out[index] = floor / 10.0**places
         return out
+
+    def _climb(self, out: Floats, some: Integers, atoms: Integers, original: Floats, depth: Floats) -> Floats:
+        """Move rows by single steps of single columns, each the best one, until they are inside; change `out`."""
+        steps = [
+            (index, sign * 10.0**-places)
+            for index, places in enumerate(self.decimals)
+            if places is not None
+            for sign in (-1.0, 1.0)
+        ]
+        moving = np.arange(len(some))
+        for _ in range(_CLIMBS):
+            at = some[moving]
+            tried = np.repeat(out[:, at][:, None, :], len(steps), axis=1)
+            for number, (index, step) in enumerate(steps):
+                places = self.decimals[index] or 0
+                tried[index, number] = np.rint((tried[index, number] + step) * 10.0**places) / 10.0**places
+            flat = tried.reshape(len(out), -1)
+            deep = self._depth(flat, np.tile(atoms[at], len(steps)), np.tile(original[:, at], len(steps)))
+            deep = deep.reshape(len(steps), -1)
+            best = deep.argmax(axis=0)
+            reached = deep[best, np.arange(len(at))]
+            better = reached > depth[moving]
+            out[:, at[better]] = tried[:, best[better], np.flatnonzero(better)]
+            depth[moving[better]] = reached[better]
+            moving = moving[better & (reached <= 0)]
+            if len(moving) == 0:
+                break
+        return depth
 
     def _never_the_same(self, out: Floats, original: Floats) -> None:
         """Move rows that still equal their originals by one step of their first rounded column."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from sfumato.perturb.guarding.atoms import AtomMoments, Atoms, atom_codes
 from sfumato.perturb.guarding.cells import Cells
 from sfumato.perturb.guarding.gather import Collected, Together
 from sfumato.perturb.guarding.named import Space, find_space, is_count, name_clusterings
-from sfumato.perturb.guarding.placing import plain_cells
+from sfumato.perturb.guarding.placing import Placed, plain_cells, released_cells
+from sfumato.perturb.guarding.rounds import Guard
 from sfumato.perturb.guarding.settle import Settling, column_bounds, column_decimals
 from sfumato.perturb.state import FittedState
 from sfumato.table.frames import Frame
@@ -30,9 +31,11 @@ __all__ = ["SAMPLE_ROWS", "Found", "GuardShell"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# (tile, rows) -> released tile, and which rows lie outside their cells
-Release = Callable[[Floats, Rows], tuple[Floats, NDArray[np.bool_]]]
+Flags = NDArray[np.bool_]
+# (settling, tile, rows) -> released tile, and which rows lie outside their cells
+Release = Callable[[Settling, Floats, Rows], tuple[Floats, Flags]]
 
+_STILL = 0.01  # centres that move less, in units of the space, need no second look
 SAMPLE_ROWS = 100_000  # rows on which the clusterings are named
 
 
@@ -106,16 +109,42 @@ class GuardShell(Perturber):
         unit = 2.0**-found.space.bits
         return tuple(found.space.leave((centres * unit).T).T for centres in found.atoms.named.centres)
 
-    def _check(self, found: Found, release: Release) -> Generator[Any, Any, tuple[int, ...]]:
-        """Yield a pass over the finished rows, where rounding can push some out, and return their numbers."""
-        if not found.settling.needed:
-            return ()
+    def _settle(
+        self, found: Found, guard: Guard, placed: Placed, small: Flags, release: Release
+    ) -> Generator[Any, Any, tuple[Settling, tuple[int, ...]]]:
+        """Yield the passes that make the finished rows keep means and cells; return how, and the rows still lost.
+
+        Two passes look at the means of the finished rows: the first feeds the error of each atom's mean back, both
+        draw the walls anew for the centres that the released table really has. A last one lists what is left.
+        """
+        settling = found.settling
+        if self._guards and (settling.needed or placed.shift > _STILL):
+            settling = replace(settling, cells=guard.cells)
+        elif not settling.needed:
+            return settling, ()
+        space, atoms = found.space, found.atoms
+        for round_number in range(2 if self._guards else 0):
+
+            def rounded(tile: Floats, rows: Rows, settling: Settling = settling) -> tuple[Integers, Floats]:
+                out = release(settling, tile, rows)[0]
+                return atoms.codes[atoms.of(space.enter(tile))], space.steps(space.enter(out))
+
+            seen = yield AtomMoments(rounded, cross=False)
+            means = np.array([seen.mean(int(code), space.bits) for code in atoms.codes])
+            if round_number == 0:
+                settling = replace(settling, offsets=np.where(small[:, None], 0.0, guard.targets - means))
+            settling = replace(settling, cells=released_cells(atoms, means, found.cells))
 
         def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
-            return tile[:0], np.where(release(tile, rows)[1], 0, -1)
+            return tile[:0], np.where(release(settling, tile, rows)[1], 0, -1)
 
         seen = yield Collected(outside)
-        return tuple(int(number) for number in seen.sorted(0)[0])
+        return settling, tuple(int(number) for number in seen.sorted(0)[0])
+
+    @property
+    def _guards(self) -> bool:
+        """Whether rows are held in cells at all."""
+        return True
 
     def _find(self, facts: Facts, streams: Streams) -> Generator[Any, Any, Found]:
         """Yield the passes that name the clusterings and count the atoms."""

@@ -13,6 +13,7 @@ __all__ = ["column_spread"]
 Floats = NDArray[np.float64]
 
 _LEAST, _MOST = 0.25, 1.1  # limits of the squared spread
+_MOST_COLUMNS = 0.8
 
 
 def column_spread(atoms: Atoms, small: NDArray[np.bool_], variances: Floats, placed: Placed, spread: float) -> Floats:
@@ -44,6 +45,10 @@ def column_spread(atoms: Atoms, small: NDArray[np.bool_], variances: Floats, pla
     between = np.where(varies, between / np.where(varies, whole, 1.0), 1.0)
     share = (between + spread * spread * inside)[varies]
     kept = float(np.cumsum(share)[-1] / len(share)) if len(share) else 1.0
+    if len(share):
+        # a share that most columns can reach; the few that hardly vary inside atoms keep a little more
+        least = np.sort((between + _LEAST * inside)[varies])
+        kept = max(kept, float(least[int(_MOST_COLUMNS * (len(least) - 1))]))
     squared = np.divide(kept - between, inside, out=np.ones_like(inside), where=inside > 1e-9)
     kept_spread: Floats = np.sqrt(np.clip(squared, _LEAST, _MOST))
     return kept_spread

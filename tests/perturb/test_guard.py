@@ -1,0 +1,209 @@
+"""Atom mixing and the cluster guard: clusters stay, rows do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.spatial import cKDTree
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.frozen import FrozenEstimator
+
+from sfumato.cluster import Chameleon, FuzzyCMeans, lloyd_kmeans
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.metrics import misclassification_rate
+from sfumato.perturb import (
+    AdditiveNoise,
+    AtomMixing,
+    Guarded,
+    IndependentNoise,
+    NestedClustering,
+    RandomProjection,
+)
+
+WINE = load_wine().data
+IRIS = load_iris().data
+CANCER = load_breast_cancer().data[:, :8]
+
+
+def standardised(table: np.ndarray, like: np.ndarray) -> np.ndarray:
+    return (table - like.mean(axis=0)) / like.std(axis=0, ddof=1)
+
+
+def shared_starts(method: Any, original: np.ndarray, released: np.ndarray) -> list[float]:
+    """Misclassification of k-means from the named centres, for each clustering."""
+    rates = []
+    for centres in method.named_centres():
+        start = standardised(centres, original)
+        before = lloyd_kmeans(standardised(original, original), start)
+        after = lloyd_kmeans(standardised(released, original), start)
+        rates.append(misclassification_rate(before.labels, after.labels))
+    return rates
+
+
+def nearest(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    return ((rows[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+
+
+@pytest.mark.parametrize("table", [WINE, IRIS, CANCER], ids=["wine", "iris", "cancer"])
+def test_exact_centres_lose_no_label_and_publish_only_the_listed_rows(table) -> None:
+    method = AtomMixing(exact_centres=True, insecure_seed=1)
+    released = method.fit_transform(table)
+    assert max(shared_starts(method, table, released)) == 0.0
+    same = np.flatnonzero((released == table).all(axis=1))
+    assert same.tolist() == list(method.disclosed_rows())
+    for centres in method.named_centres():
+        labels = nearest(standardised(table, table), standardised(centres, table))
+        for label in np.unique(labels):
+            before, after = table[labels == label].mean(axis=0), released[labels == label].mean(axis=0)
+            assert np.abs(after - before).max() <= 2e-3 * table.std(axis=0).max()
+
+
+@pytest.mark.parametrize("table", [WINE, IRIS, CANCER], ids=["wine", "iris", "cancer"])
+def test_the_default_keeps_clusters_and_publishes_no_row(table) -> None:
+    for seed in range(3):
+        method = AtomMixing(insecure_seed=seed)
+        released = method.fit_transform(table)
+        assert max(shared_starts(method, table, released)) <= 0.08
+        assert not (released == table).all(axis=1).any()
+        assert method.disclosed_rows() == ()
+
+
+@pytest.mark.parametrize("table", [WINE, CANCER], ids=["wine", "cancer"])
+def test_which_row_of_an_atom_is_whose_cannot_be_told(table) -> None:
+    method = AtomMixing(insecure_seed=2)
+    released = method.fit_transform(table)
+    labels = [nearest(standardised(table, table), standardised(c, table)) for c in method.named_centres()]
+    atoms = len(np.unique(np.stack(labels), axis=1).T)
+    found = cKDTree(standardised(released, table)).query(standardised(table, table))[1]
+    assert (found == np.arange(len(table))).mean() <= 1.3 * atoms / len(table) + 0.02
+
+
+def test_without_the_guard_means_and_covariances_of_large_atoms_are_exact() -> None:
+    rng = np.random.default_rng(0)
+    table = np.concatenate([rng.normal(size=(300, 3)) @ rng.normal(size=(3, 3)) + c for c in (0.0, 50.0)])
+    released = AtomMixing([2], guard=False, spread=1.0, insecure_seed=1).fit_transform(table)
+    for part in (slice(0, 300), slice(300, 600)):
+        assert np.allclose(released[part].mean(axis=0), table[part].mean(axis=0), atol=1e-3)
+        assert np.allclose(np.cov(released[part].T), np.cov(table[part].T), rtol=2e-3, atol=2e-3)
+        assert np.abs(np.corrcoef(released[part].T, table[part].T)[:3, 3:]).max() < 0.25
+
+
+def test_every_column_keeps_the_same_share_of_its_variance() -> None:
+    released = AtomMixing(exact_centres=True, insecure_seed=1).fit_transform(WINE)
+    share = released.var(axis=0) / WINE.var(axis=0)
+    assert share.max() - share.min() < 0.05
+
+
+def test_whole_numbers_stay_whole_and_in_their_clusters() -> None:
+    table = np.rint(CANCER * [1, 1, 1, 0.1, 100, 100, 100, 100]).astype(np.int64)
+    frame = pl.DataFrame({f"c{i}": column for i, column in enumerate(table.T)})
+    method = AtomMixing(clusterings=(2, 3, 4), insecure_seed=3)
+    released = method.fit_transform(frame)
+    assert released.dtypes == frame.dtypes
+    values = released.to_numpy()
+    assert max(shared_starts(method, table, values)) <= 0.01
+    assert not (values == table).all(axis=1).any()
+    outside = set(method.unrepaired_rows())
+    assert len(outside) <= 0.02 * len(table)
+    for centres in method.named_centres():
+        before = nearest(standardised(table, table), standardised(centres, table))
+        after = nearest(standardised(values, table), standardised(centres, table))
+        assert set(np.flatnonzero(before != after)) <= outside
+
+
+def test_decimals_and_bounds_hold() -> None:
+    frame = pl.DataFrame({f"c{i}": column for i, column in enumerate(IRIS.T)})
+    bounds = {"c2": (1.0, 6.9), "c3": (0.1, 2.5)}
+    method = AtomMixing(clusterings=(2, 3), decimals={"c0": 1, "c2": 1, "c3": 1}, bounds=bounds, insecure_seed=1)
+    released = method.fit_transform(frame)
+    for name, (low, high) in bounds.items():
+        assert low <= released[name].min() and released[name].max() <= high
+    for name in ("c0", "c2", "c3"):
+        assert (released[name].round(1) == released[name]).all()
+    assert (released["c1"].round(1) != released["c1"]).any()
+    assert max(shared_starts(method, IRIS, released.to_numpy())) <= 0.02
+    with pytest.raises(ParameterError, match="outside its bounds"):
+        AtomMixing(bounds={"c2": (2.0, 6.9)}).fit(frame)
+    with pytest.raises(ParameterError, match="not released"):
+        AtomMixing(decimals={"nope": 1}).fit(frame)
+
+
+@pytest.mark.parametrize(
+    "inner", [AdditiveNoise(scale=2.0), IndependentNoise(), NestedClustering()], ids=["noise", "ina", "anc"]
+)
+def test_the_guard_holds_the_rows_of_other_methods(inner) -> None:
+    method = Guarded(inner, insecure_seed=1)
+    released = method.fit_transform(CANCER)
+    assert max(shared_starts(method, CANCER, released)) <= 0.02
+    assert not (released == CANCER).all(axis=1).any()
+    # strong noise alone does lose them
+    if isinstance(inner, AdditiveNoise):
+        noisy = AdditiveNoise(scale=2.0, insecure_seed=1).fit_transform(CANCER)
+        assert max(shared_starts(method, CANCER, noisy)) > 0.2
+
+
+def test_rows_are_drawn_towards_the_atom_and_not_towards_themselves() -> None:
+    """Clipping from the row itself would leave it on the line through its original, at a telling distance."""
+    method = Guarded(AdditiveNoise(scale=3.0), clusterings=(4,), insecure_seed=5)
+    released = standardised(method.fit_transform(CANCER), CANCER)
+    original = standardised(CANCER, CANCER)
+    centres = standardised(method.named_centres()[0], CANCER)
+    slack = []
+    for rows in (original, released):
+        distance = np.sort(((rows[:, None] - centres[None]) ** 2).sum(axis=2), axis=1)
+        slack.append(distance[:, 1] - distance[:, 0])
+    assert abs(np.corrcoef(slack[0], slack[1])[0, 1]) < 0.6
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [
+        KMeans(3, n_init=5, random_state=0),
+        FuzzyCMeans(3, random_state=0),
+        AgglomerativeClustering(3),
+        Chameleon(3, random_state=0),
+    ],
+    ids=["k-means", "fuzzy", "ward", "chameleon"],
+)
+def test_fitted_clusterers_are_kept(clusterer) -> None:
+    fitted = clusterer.fit(standardised(IRIS, IRIS))
+    method = AtomMixing(clusterings=[FrozenEstimator(fitted)], insecure_seed=1)
+    released = method.fit_transform(IRIS)
+    # a nearest-neighbour miner who learns the labels on the original finds them again on the release
+    _, at = cKDTree(standardised(IRIS, IRIS)).query(standardised(released, IRIS))
+    assert misclassification_rate(fitted.labels_, fitted.labels_[at]) <= 0.05
+
+
+def test_what_cannot_be_guarded_is_refused() -> None:
+    with pytest.raises(ParameterError, match="other columns"):
+        Guarded(RandomProjection(2)).fit(IRIS)
+    with pytest.raises(ParameterError, match="has a guard already"):
+        Guarded(AtomMixing()).fit(IRIS)
+    with pytest.raises(ParameterError, match="fitted clusterers"):
+        AtomMixing(clusterings=[KMeans(3)]).fit(IRIS)
+    with pytest.raises(ParameterError, match="does not exist"):
+        AtomMixing(clusterings=[0]).fit(IRIS)
+    with pytest.raises(ParameterError, match="the table has 4"):
+        AtomMixing(clusterings=[KMeans(2, n_init=1).fit(IRIS[:, :2])]).fit(IRIS)
+    with pytest.raises(DataError, match="fitted on"):
+        AtomMixing(clusterings=(2,)).fit(IRIS).transform(IRIS[:50])
+
+
+@pytest.mark.parametrize("rows", [2, 3, 4, 7, 20])
+def test_tiny_tables_come_out_changed(rows) -> None:
+    table = IRIS[:: 150 // rows][:rows]
+    released = AtomMixing(insecure_seed=1).fit_transform(table)
+    assert released.shape == table.shape
+    assert np.isfinite(released).all()
+    assert not (released == table).all(axis=1).any()
+
+
+def test_rows_that_are_all_alike_still_move() -> None:
+    table = np.repeat([[1.0, 2.0], [50.0, 80.0]], 40, axis=0)
+    released = AtomMixing(clusterings=(2,), insecure_seed=1).fit_transform(table)
+    assert not (released == table).all(axis=1).any()
+    assert max(shared_starts(AtomMixing(clusterings=(2,), insecure_seed=1).fit(table), table, released)) == 0.0
