@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from sfumato.attack.result import Result
 from sfumato.auditing.canaries import Canary
 from sfumato.auditing.curve import Curve
+from sfumato.auditing.densities import Densities
 from sfumato.auditing.privacy import Privacy
 from sfumato.auditing.questions import Answer
 from sfumato.auditing.utility import Utility
-from sfumato.table.atomic import write_atomically
 
 __all__ = ["AttackLine", "Audit", "Inverted", "attack_line"]
 
@@ -81,11 +81,15 @@ class Audit(_Frozen):
     did_not_run: tuple[str, ...]
     curve: Curve
     utility: Utility | None
+    densities: Densities | None = Field(
+        default=None, description="shades of the table and the release; cells with fewer than five rows are empty"
+    )
     privacy: Privacy
     questions: tuple[Answer, ...]
     inverted: Inverted
     worst_records: tuple[int, ...] = Field(description="positions of the records that most attacks recovered")
     notes: tuple[str, ...]
+    call: str = Field(default="sfumato.audit(original, released)", description="what repeats the audit, in Python")
 
     def to_json(self) -> str:
         """Return the audit as JSON, with a versioned `schema` field."""
@@ -102,7 +106,9 @@ class Audit(_Frozen):
 
         return render_text(self)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+    def to_html(
+        self, path: str | os.PathLike[str] | None = None, *, public: bool = False, command: str | None = None
+    ) -> str:
         """Return the audit as one self-contained page without scripts; write it to a path if one is given.
 
         The page says how to break the release: it is for the owner, not for the public.
@@ -110,18 +116,23 @@ class Audit(_Frozen):
         Parameters
         ----------
         path : path, optional
+        public : bool
+            Whether to make the summary for the public instead: the grade and what the release is good for.
+        command : str, optional
+            What to type to repeat the audit; by default the call in Python. Not in the public summary.
         """
-        from sfumato.auditing.render_html import render_html
+        from sfumato.auditing.page import audit_page
+        from sfumato.auditing.public_page import public_page
+        from sfumato.report.page import render_page, write_page
 
-        page = render_html(self)
-        if path is not None:
-            write_atomically(path, lambda file: file.write(page.encode()))
-        return page
+        page = public_page(self) if public else audit_page(self, command=command)
+        return render_page(page) if path is None else write_page(page, path)
 
     def _repr_html_(self) -> str:
-        from sfumato.auditing.render_html import render_body
+        from sfumato.auditing.page import audit_page
+        from sfumato.report.page import render_fragment
 
-        return render_body(self)
+        return render_fragment(audit_page(self))
 
     def __repr__(self) -> str:
         return f"Audit(grade={self.grade!r}, verdict={self.verdict!r})"

@@ -16,6 +16,7 @@ from sfumato.attack.referee import Referee
 from sfumato.attack.result import Result
 from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.curve import measure_curve
+from sfumato.auditing.densities import measure_densities
 from sfumato.auditing.grading import judge
 from sfumato.auditing.inversion import Inversion, invert
 from sfumato.auditing.model import Audit, Inverted, attack_line
@@ -197,11 +198,13 @@ def audit(
         ),
         curve=curve,
         utility=useful,
+        densities=measure_densities(pair.original, pair.released) if pair.same_columns else None,
         privacy=privacy,
         questions=answers,
         inverted=inverted,
         worst_records=worst_records(pair, results),
         notes=pair.notes,
+        call=_call(method_id, known_rows, attacks, clusters, utility, seed),
     )
 
 
@@ -215,6 +218,27 @@ def _aligned(key: Any, receipt: Any, order: Any, released: Any) -> tuple[Any, di
         raise ParameterError("a receipt is opened with its key", hint='pass key=sfumato.Key.load("...")')
     opened, body = receipt_of(key, receipt, n_rows=len(released))
     return release_order(opened, body), {"method": body.method, **body.public}
+
+
+def _call(
+    method: str | None,
+    known: int | Sequence[int] | None,
+    attacks: Sequence[str] | None,
+    clusters: Sequence[int],
+    utility: bool,
+    seed: int,
+) -> str:
+    """Return what repeats the audit; tables and whatever is large keep their names."""
+    given = [] if method is None else [f"method={method!r}"]
+    if known is not None:
+        given.append(f"known_rows={known!r}" if isinstance(known, int) else "known_rows=known_rows")
+    if attacks is not None:
+        given.append(f"attacks={list(attacks)!r}")
+    if tuple(clusters) != tuple(range(2, 9)) and utility:
+        given.append(f"clusters={list(clusters)!r}")
+    if not utility:
+        given.append("utility=False")
+    return ", ".join(["sfumato.audit(original, released", *given, f"seed={seed})"])
 
 
 def describe_method(method: Any) -> tuple[dict[str, Any], bool]:

@@ -11,7 +11,7 @@ import click
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit as run_audit
 from sfumato.cli.progress import Progress
-from sfumato.exceptions import DataError
+from sfumato.cli.words import command_line, writable
 from sfumato.perturb.catalogue import method as find_method
 from sfumato.pipeline.audited import audit_files, check_limits
 from sfumato.table.files import open_source
@@ -41,6 +41,9 @@ _UNTRUSTED = 4
 @click.option(
     "--report", type=click.Path(path_type=Path), help="Write the full report (for the owner) to this HTML file."
 )
+@click.option(
+    "--public-summary", type=click.Path(path_type=Path), help="Write a summary that may be published to this HTML file."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as one JSON object.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chooses known people and targets."
@@ -57,6 +60,7 @@ def audit(
     identifier: tuple[str, ...],
     attacks: tuple[str, ...],
     report: Path | None,
+    public_summary: Path | None,
     as_json: bool,
     seed: int,
 ) -> None:
@@ -68,8 +72,8 @@ def audit(
     limits = None if policy is None else read_policy(policy).audit
     if method is not None:
         method = find_method(method).id
-    if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
-        raise DataError(f"{report}: cannot be written there", hint="name a file in a folder that exists")
+    writable(report)
+    writable(public_summary)
     if known_rows is None and limits is not None:
         known_rows = limits.known_rows
     with Progress() as progress:
@@ -88,10 +92,14 @@ def audit(
         else:
             found = _audit_with_key(original, released, key, receipt, options)
     if report is not None:
-        found.to_html(report)
+        found.to_html(report, command=command_line())
+    if public_summary is not None:
+        found.to_html(public_summary, public=True)
     click.echo(found.to_json() if as_json else found.to_text(), nl=False)
     if report is not None and not as_json:
         click.echo(f"report: {report}  (it says how to break the release: keep it to yourself)")
+    if public_summary is not None and not as_json:
+        click.echo(f"public summary: {public_summary}  (grade and utility only)")
     if not found.trustworthy:
         sys.exit(_UNTRUSTED)
     if limits is not None:

@@ -41,7 +41,7 @@ def compare(
 
     Parameters
     ----------
-    table : dataframe, array or path of a CSV file
+    table : dataframe, array or path of a CSV, Parquet or Arrow file
     methods : sequence of str, optional
         Ids or class names; None takes all.
     identifier, keep : sequences of str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sfumato.auditing.grading import MEANINGS
+from sfumato.auditing.page import grades_section
 from sfumato.auditing.render_text import percent
 from sfumato.report.blocks import Block, Cell, Code, Column, Items, Page, Paragraph, Picture, Section, Table
 from sfumato.report.tradeoff import Point, tradeoff_chart
@@ -14,7 +14,7 @@ from sfumato.tuning.comparison_text import by_merit, number
 if TYPE_CHECKING:
     from sfumato.tuning.comparison import Compared, Comparison
 
-__all__ = ["chart_of", "comparison_page", "grades_section", "tried_table"]
+__all__ = ["chart_of", "comparison_page", "tried_table"]
 
 CHART_WORDS = (
     "Each mark is one release of your table, with its grade in it. To the left, the clusters stay; further up, less "
@@ -129,20 +129,6 @@ def tried_table(tried: Sequence[Compared]) -> Table:
         for one in tried
     )
     return Table("Best grade first; * with the parameters of the method's paper.", columns, rows)
-
-
-def grades_section() -> Section:
-    """Return what the grades mean."""
-    return Section(
-        "What the grades mean",
-        (
-            Table(
-                "A grade weighs what an attacker gets against what they must know for it.",
-                (Column("grade"), Column("meaning")),
-                tuple((Cell("", grade=grade), meaning) for grade, meaning in MEANINGS.items()),
-            ),
-        ),
-    )
 
 
 def _verdicts(tried: Sequence[Compared]) -> Items:

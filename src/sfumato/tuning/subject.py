@@ -14,8 +14,8 @@ from sfumato.attack.decimals import infer_decimals
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.perturb.parameters import nearest_name
-from sfumato.table.csv import read_csv
 from sfumato.table.frames import all_columns, complete_rows, is_dataframe, numeric_columns, read_frame
+from sfumato.table.whole import read_table
 
 __all__ = ["MOST_ROWS", "Subject", "read_subject"]
 
@@ -75,7 +75,7 @@ def read_subject(
 
     Parameters
     ----------
-    table : dataframe, array or path of a CSV file
+    table : dataframe, array or path of a CSV, Parquet or Arrow file
     identifier, keep : sequences of str
         Columns that a release drops, and those that it leaves as they are.
     max_rows : int
@@ -94,7 +94,7 @@ def read_subject(
     (('x0', 'x1'), (30, 2), (0, 0))
     """
     if isinstance(table, str | os.PathLike):
-        table = read_csv(table)
+        table = read_table(table)
     everything = all_columns(table) if is_dataframe(table) else numeric_columns(table)
     for name in (*identifier, *keep):
         if name not in everything:

@@ -55,7 +55,7 @@ def tune(
 
     Parameters
     ----------
-    table : dataframe, array or path of a CSV file
+    table : dataframe, array or path of a CSV, Parquet or Arrow file
     max_misclassification : float
         Most rows in another cluster beyond a re-run, as a share (mean over the numbers of clusters).
     min_grade : "A" to "F", optional

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sfumato.auditing.grading import MEANINGS
+from sfumato.auditing.page import grades_section
 from sfumato.auditing.render_text import percent
 from sfumato.report.blocks import (
     Block,
@@ -21,7 +22,7 @@ from sfumato.report.blocks import (
     Table,
 )
 from sfumato.report.tradeoff import Point, tradeoff_chart
-from sfumato.tuning.comparison_page import FIGURES_WORDS, grades_section
+from sfumato.tuning.comparison_page import FIGURES_WORDS
 from sfumato.tuning.comparison_text import number
 
 if TYPE_CHECKING:
