@@ -14,7 +14,8 @@ from click.testing import CliRunner
 import sfumato as sf
 from sfumato.cli import sfumato
 from sfumato.exceptions import ParameterError
-from sfumato.tuning.policy_text import policy_text
+from sfumato.table.policy import parse_policy
+from sfumato.tuning.policy_text import tuned_policy
 from sfumato.tuning.settings import Setting
 from sfumato.tuning.subject import read_subject
 
@@ -53,13 +54,15 @@ def test_it_repeats_exactly_with_a_number_of_candidates(found: sf.Tuned) -> None
 def test_the_policy_is_valid_toml_with_the_winner_and_the_limits(found: sf.Tuned) -> None:
     assert found.chosen is not None
     policy = tomllib.loads(found.policy)
-    assert set(policy) == {"columns", "method", "audit"}
+    assert set(policy) == {"method", "audit"}
     assert policy["method"].pop("name") == found.chosen.method
     assert policy["method"] == found.chosen.parameters
     assert policy["audit"]["max_misclassification"] == 0.02
     worst = max(one.grade for one in found.chosen.held_out)
     assert policy["audit"]["min_grade"] == worst
-    # and it is what the class takes
+    # it is a policy of the release command
+    assert parse_policy(found.policy).method is not None
+    # and what the class takes
     name = found.chosen.name
     assert getattr(sf.perturb, name)(**policy["method"], insecure_seed=1).fit_transform(two_groups()).shape == (160, 3)
 
@@ -70,12 +73,16 @@ def test_wrappers_and_text_columns_become_sections_of_the_policy() -> None:
     )
     subject = read_subject(frame, identifier=["person"])
     enhanced = Setting("+rho", {"fraction": 0.1}, "search", Setting("rdp", {"scale": "std"}, "search"))
-    policy = tomllib.loads(policy_text(subject, enhanced, max_misclassification=0.01, min_grade="C"))
+    policy = tomllib.loads(tuned_policy(subject, enhanced, max_misclassification=0.01, min_grade="C"))
     assert policy["method"] == {"name": "rdp", "scale": "std"}
     assert policy["enhance"] == {"fraction": 0.1}
-    assert policy["columns"] == {"identifier": ["person", "town"], "keep": []}
+    assert policy["columns"] == {"identifier": ["person", "town"]}
+    guarded = Setting("guard", {"clusterings": (3, 4)}, "search", Setting("adp", {"scale": 0.5}, "search"))
+    policy = tomllib.loads(tuned_policy(subject, guarded, max_misclassification=0.01, min_grade="C"))
+    assert policy["guard"] == {"kmeans": [3, 4]}
+    assert policy["method"] == {"name": "adp", "scale": 0.5}
     plain = Setting("rdp", {"scale": None}, "search")
-    assert tomllib.loads(policy_text(subject, plain, max_misclassification=0.01, min_grade="F"))["method"] == {
+    assert tomllib.loads(tuned_policy(subject, plain, max_misclassification=0.01, min_grade="F"))["method"] == {
         "name": "rdp"
     }
 

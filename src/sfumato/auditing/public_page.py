@@ -29,7 +29,7 @@ def public_page(audit: Audit) -> Page:
             Paragraph("The audit behind this summary cannot be trusted: one of its own checks failed.", "warning")
         )
     if audit.insecure_seed:
-        top.append(Paragraph("This release was made with a seed for tests and protects nothing.", "warning"))
+        top.append(Paragraph("This release was made for tests and protects nothing.", "warning"))
     left_out = (
         "The owner's report holds the attacks one by one, the columns and the settings of the method. They would help "
         "someone who wants to undo the release, so they are not shown here. A grade says which of the known attacks "

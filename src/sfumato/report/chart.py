@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from math import sqrt
 
-__all__ = ["Axis", "drawing", "frame", "identity", "percent", "square_root", "text"]
+__all__ = ["Axis", "drawing", "frame", "identity", "percent", "square_root", "stand_alone", "text"]
 
 INK, DIM, LINE, PAPER, MARK = (
     "var(--ink,#1c2430)",
@@ -127,7 +127,24 @@ def drawing(width: float, height: float, title: str, description: str, body: str
         SVG elements.
     """
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" role="img" font-family="system-ui,sans-serif" font-size="12">'
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{body}</svg>"
     )
+
+
+def stand_alone(svg: str) -> str:
+    """Return a drawing as a file of its own, on white paper.
+
+    Parameters
+    ----------
+    svg : str
+        What `drawing` returned, for a page.
+
+    Examples
+    --------
+    >>> stand_alone(drawing(10, 10, "a", "b", "")).startswith('<svg xmlns="http://www.w3.org/2000/svg" viewBox=')
+    True
+    """
+    named = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    return named.replace("</desc>", '</desc><rect width="100%" height="100%" fill="#fff"/>', 1) + "\n"

@@ -33,7 +33,6 @@ __all__ = [
     "Frame",
     "all_columns",
     "as_library",
-    "complete_rows",
     "incomplete",
     "is_dataframe",
     "numeric_columns",
@@ -301,21 +300,3 @@ def take_rows(table: Any, rows: NDArray[np.bool_]) -> Any:
     if not is_dataframe(table):
         return as_array(table, "the table")[rows]
     return nw.to_native(nw.from_native(table, eager_only=True).filter(rows.tolist()))
-
-
-def complete_rows(table: Any, names: Sequence[str]) -> tuple[Any, int]:
-    """Return a table without the rows that miss a value in some columns, and how many those were.
-
-    Parameters
-    ----------
-    table : dataframe or array
-    names : sequence of str
-        Numeric columns.
-
-    Examples
-    --------
-    >>> complete_rows(np.array([[1.0, np.nan], [2.0, 3.0]]), ["x0", "x1"])
-    (array([[2., 3.]]), 1)
-    """
-    gaps = incomplete(table, names)
-    return take_rows(table, ~gaps), int(gaps.sum())

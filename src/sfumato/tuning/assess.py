@@ -12,6 +12,7 @@ from sfumato.auditing.privacy import residual_security
 from sfumato.auditing.yardstick import Yardstick
 from sfumato.metrics import variance_security
 from sfumato.tuning.search import Score
+from sfumato.tuning.settings import Setting, keeping
 from sfumato.tuning.space import Candidate, setting_of
 from sfumato.tuning.subject import Subject
 from sfumato.tuning.trial import (
@@ -56,6 +57,7 @@ class TableAssessor:
     def __init__(self, subject: Subject, clusters: Sequence[int], seed: int) -> None:
         self._subject = subject
         self._seed = seed
+        self._clusters = tuple(clusters)
         rows = QUICK_ROWS
         self._cheap = Yardstick(subject.values, clusters=clusters, n_init=3, repetitions=1, max_rows=rows, seed=seed)
         self._closer = Yardstick(subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed)
@@ -65,9 +67,13 @@ class TableAssessor:
         self._excess: dict[Candidate, float] = {}
         self.clusters = self._thorough.clusters
 
+    def setting(self, candidate: Candidate) -> Setting:
+        """Return the setting of a candidate on this table."""
+        return keeping(setting_of(candidate), self._clusters)
+
     def cheap(self, candidate: Candidate) -> tuple[float, float]:
         """Return (excess, how far the values moved)."""
-        setting = setting_of(candidate)
+        setting = self.setting(candidate)
         released = release_trial(self._subject, setting, trial_key(self._seed, 0))
         moved = 1.0
         if keeps_columns(setting):
@@ -78,7 +84,7 @@ class TableAssessor:
 
     def quick(self, candidate: Candidate) -> Score:
         """Return a rough score from the strongest attack of each kind."""
-        setting = setting_of(candidate)
+        setting = self.setting(candidate)
         released = release_trial(self._subject, setting, trial_key(self._seed, 0))
         described = public_description(setting)
         name = str(described.pop("method"))
@@ -94,7 +100,7 @@ class TableAssessor:
 
     def closer(self, candidate: Candidate) -> float:
         """Return the largest excess over several keys, from more starts and repetitions."""
-        setting = setting_of(candidate)
+        setting = self.setting(candidate)
         releases = (release_trial(self._subject, setting, trial_key(self._seed, i)) for i in range(KEYS_OF_A_CHECK))
         return max(measure(self._closer, setting, released).excess_mean for released in releases)
 
@@ -114,7 +120,7 @@ class TableAssessor:
         candidate : Candidate
         repetition : int or None
         """
-        setting = setting_of(candidate)
+        setting = self.setting(candidate)
         held_out = repetition is not None
         number = 1_000 + repetition if repetition is not None else 0
         released = release_trial(self._subject, setting, trial_key(self._seed, number))

@@ -11,7 +11,7 @@ from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.perturb.catalogue import method
 from sfumato.tuning.budget import parse_seconds
 from sfumato.tuning.comparison import Comparison, LeftOut, compared, pareto_front
-from sfumato.tuning.settings import Setting, catalogue_settings
+from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
 from sfumato.tuning.subject import MOST_ROWS, Subject, read_subject
 from sfumato.tuning.trial import Trial, attack_release, measure, release_trial, trial_key
 
@@ -28,7 +28,7 @@ def compare(
     *,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
-    clusters: Sequence[int] = tuple(range(2, 9)),
+    clusters: Sequence[int] = KMEANS,
     budget: str | float = "10m",
     max_rows: int = MOST_ROWS,
     seed: int = 0,
@@ -76,7 +76,7 @@ def compare(
     if methods is not None and not methods:
         raise ParameterError("methods is empty: there is nothing to compare", hint="leave it out to compare all")
     limit = parse_seconds(budget)
-    settings = catalogue_settings(methods)
+    settings = catalogue_settings(methods, clusters)
     subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed)
     tell("clusters of the original", 0.0)
     yardstick = Yardstick(subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed)

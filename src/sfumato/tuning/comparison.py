@@ -79,10 +79,11 @@ class Comparison(Frozen):
         return comparison_text(self)
 
     def to_svg(self) -> str:
-        """Return the trade-off chart."""
+        """Return the trade-off chart as a picture of its own."""
+        from sfumato.report.chart import stand_alone
         from sfumato.tuning.comparison_page import chart_of
 
-        return chart_of(self.tried)
+        return stand_alone(chart_of(self.tried))
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, command: str | None = None) -> str:
         """Return the comparison as one self-contained page without scripts; write it to a path if one is given.

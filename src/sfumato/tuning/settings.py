@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sfumato.core.keys import Key
 from sfumato.perturb.catalogue import method, methods
 from sfumato.perturb.entries import Method
 
-__all__ = ["Setting", "catalogue_settings", "make_perturber"]
+__all__ = ["KMEANS", "Setting", "catalogue_settings", "keeping", "make_perturber"]
 
 Source = Literal["default", "paper", "search"]
+
+KMEANS = (2, 3, 4, 5, 6, 7, 8)  # the numbers of clusters that matter unless someone says otherwise
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,24 @@ class Setting:
         wrapped = f"{self.inner.method} " if self.inner is not None else ""
         return f"{wrapped}{self.method}" + (" (paper)" if self.source == "paper" else "")
 
+    def given(self, name: str, value: Any) -> Setting:
+        """Return the setting with a value for a parameter, if its method has one of that name and nobody has set it.
+
+        Parameters
+        ----------
+        name : str
+        value : object
+
+        Examples
+        --------
+        >>> Setting("mdav").given("group_size", 4).parameters, Setting("mdav").given("scale", 1.0).parameters
+        ({'group_size': 4}, {})
+        """
+        has = any(parameter.name == name for parameter in method(self.method).parameters)
+        if not has or name in self.parameters:
+            return self
+        return replace(self, parameters={**self.parameters, name: value})
+
     @property
     def public(self) -> dict[str, Any]:
         """The parameters that may be shown: secret ones never are."""
@@ -65,13 +85,15 @@ class Setting:
         return ", ".join(shown)
 
 
-def catalogue_settings(names: Sequence[str] | None = None) -> list[Setting]:
+def catalogue_settings(names: Sequence[str] | None = None, clusters: Sequence[int] = KMEANS) -> list[Setting]:
     """Return every method as the catalogue proposes it, then with its paper's parameters where they differ.
 
     Parameters
     ----------
     names : sequence of str, optional
         Ids or class names of the methods; None takes all.
+    clusters : sequence of int
+        Numbers of clusters that matter; methods that keep named clusterings are told.
 
     Examples
     --------
@@ -87,7 +109,18 @@ def catalogue_settings(names: Sequence[str] | None = None) -> list[Setting]:
         differs = {name: value for name, value in row.paper_parameters.items() if own[name] != value}
         if differs:
             printed.append(Setting(row.id, differs, "paper", _inner(row)))
-    return proposed + printed
+    return [keeping(setting, clusters) for setting in proposed + printed]
+
+
+def keeping(setting: Setting, clusters: Sequence[int]) -> Setting:
+    """Return the setting with the numbers of clusters that matter, if its method keeps named clusterings.
+
+    Parameters
+    ----------
+    setting : Setting
+    clusters : sequence of int
+    """
+    return setting if tuple(clusters) == KMEANS else setting.given("clusterings", tuple(clusters))
 
 
 def _inner(row: Method) -> Setting | None:

@@ -14,7 +14,7 @@ from sfumato.attack.decimals import infer_decimals
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.perturb.parameters import nearest_name
-from sfumato.table.frames import all_columns, complete_rows, is_dataframe, numeric_columns, read_frame
+from sfumato.table.frames import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
 from sfumato.table.whole import read_table
 
 __all__ = ["MOST_ROWS", "Subject", "read_subject"]
@@ -110,10 +110,11 @@ def read_subject(
     notes = []
     if text:
         notes.append(f"not numeric, so left out: {', '.join(text)}")
-    whole, missing = complete_rows(table, names)
-    if missing:
-        notes.append(f"{missing:,} rows with missing values are left out")
-    frame = read_frame(whole, names)
+    missing = incomplete(table, names)
+    if missing.any():
+        notes.append(f"{np.count_nonzero(missing):,} rows with missing values are left out")
+        table = take_rows(table, ~missing)
+    frame = read_frame(table, names)
     values = np.column_stack(frame.columns)
     if len(values) < _FEWEST:
         raise DataError(

@@ -76,6 +76,7 @@ def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
     setting : Setting
     key : Key
     """
+    setting = setting.given("decimals", {f"x{i}": n for i, n in enumerate(subject.decimals) if n is not None})
     with warnings.catch_warnings():
         # constant columns and unchanged cells show in the audit's figures
         warnings.simplefilter("ignore", SfumatoWarning)

@@ -14,11 +14,10 @@ from sfumato.perturb.catalogue import methods as catalogue
 from sfumato.tuning.assess import TableAssessor
 from sfumato.tuning.budget import parse_seconds
 from sfumato.tuning.held_out import Confirmed, confirm, holds
-from sfumato.tuning.policy_text import policy_text
+from sfumato.tuning.policy_text import tuned_policy
 from sfumato.tuning.search import Searched, search
-from sfumato.tuning.settings import Setting
+from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.space import candidates as candidate_stream
-from sfumato.tuning.space import setting_of
 from sfumato.tuning.subject import MOST_ROWS, Subject, read_subject
 from sfumato.tuning.tuned import Finalist, Tried, Tuned, figures_of
 
@@ -38,7 +37,7 @@ def tune(
     methods: Sequence[str] | None = None,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
-    clusters: Sequence[int] = tuple(range(2, 9)),
+    clusters: Sequence[int] = KMEANS,
     budget: str | float = "60s",
     candidates: int | None = None,
     max_rows: int = MOST_ROWS,
@@ -125,7 +124,7 @@ def tune(
     confirmed = confirm(found.finalists, repeat, limit=limit, min_grade=min_grade, repetitions=REPETITIONS)
     tell("done", 1.0)
     notes = [*subject.notes, *_left_out(names)]
-    return _outcome(subject, assess.clusters, found, confirmed, limit, min_grade, seed, notes)
+    return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes)
 
 
 def _left_out(names: Sequence[str]) -> list[str]:
@@ -140,7 +139,7 @@ def _left_out(names: Sequence[str]) -> list[str]:
 
 def _outcome(
     subject: Subject,
-    clusters: tuple[int, ...],
+    assess: TableAssessor,
     found: Searched,
     confirmed: Sequence[Confirmed],
     limit: float,
@@ -148,14 +147,14 @@ def _outcome(
     seed: int,
     notes: Sequence[str],
 ) -> Tuned:
-    finalists = tuple(_finalist(one) for one in confirmed)
+    finalists = tuple(_finalist(assess.setting(one.candidate), one) for one in confirmed)
     place = next((i for i, one in enumerate(confirmed) if one.holds), None)
     nearest = min(range(len(confirmed)), key=lambda i: _distance(confirmed[i], limit, min_grade))
     policy = ""
     if place is not None:
         worst = max((score.grade for score in confirmed[place].held_out), key=GRADES.index)
-        chosen = setting_of(confirmed[place].candidate)
-        policy = policy_text(subject, chosen, max_misclassification=limit, min_grade=worst)
+        chosen = assess.setting(confirmed[place].candidate)
+        policy = tuned_policy(subject, chosen, max_misclassification=limit, min_grade=worst)
     return Tuned(
         max_misclassification=limit,
         min_grade=min_grade,  # type: ignore[arg-type]  # checked
@@ -163,7 +162,7 @@ def _outcome(
         chosen=None if place is None else finalists[place],
         nearest=finalists[nearest if place is None else place],
         finalists=finalists,
-        tried=tuple(_tried(setting_of(one), figures_of(score)) for one, score in found.seen),
+        tried=tuple(_tried(assess.setting(one), figures_of(score)) for one, score in found.seen),
         looked_at=found.counts.cheap,
         attacked=found.counts.quick,
         not_applicable=found.counts.not_applicable,
@@ -171,7 +170,7 @@ def _outcome(
         n_rows=subject.n_rows,
         rows_measured=len(subject.values),
         columns=subject.names,
-        clusters=clusters,
+        clusters=assess.clusters,
         seed=seed,
         policy=policy,
         notes=tuple(notes),
@@ -182,8 +181,7 @@ def _tried(setting: Setting, figures: Any) -> Tried:
     return Tried(label=setting.label, settings=setting.words, figures=figures)
 
 
-def _finalist(one: Confirmed) -> Finalist:
-    setting = setting_of(one.candidate)
+def _finalist(setting: Setting, one: Confirmed) -> Finalist:
     wrapped = {} if setting.inner is None else {setting.inner.method: setting.inner.public}
     return Finalist(
         label=setting.label,
