@@ -1,10 +1,13 @@
-"""Shared fixtures: the papers' data, found through SFUMATO_DATA."""
+"""Shared fixtures: the papers' data, found through SFUMATO_DATA, and a real Chromium."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,3 +43,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def data_folder() -> Path:
     assert DATA is not None
     return Path(DATA)
+
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return a Chromium, one for all tests of the session: the studio and the reports are looked at in it."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium")
+    assert path, "no Chromium on the path; run: python tools/install_browser.py"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
