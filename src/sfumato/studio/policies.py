@@ -46,7 +46,7 @@ def policy_of(roles: Mapping[str, str], settings: Mapping[str, Any]) -> Policy:
         if extra not in EXTRAS:
             raise ParameterError(f"a policy has no section for {extra}", hint="leave it out")
         section, names = EXTRAS[extra]
-        values = {names[name]: value for name, value in parameters.items() if name in names}
+        values = {names[name]: "none" if value is None else value for name, value in parameters.items()}
         parts[section] = Enhance.model_validate(values) if section == "enhance" else Guard.model_validate(values)
     return Policy(**parts)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.attack.decimals import infer_decimals
 from sfumato.auditing.clusterings import Effort, Found, free_kmeans, named_kmeans
-from sfumato.auditing.rescaling import Rescaling, release_rescaling, rescaling_by
+from sfumato.auditing.rescaling import Rescaling, rescaling_by
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.metrics import adjusted_rand, misclassification_rate
@@ -59,7 +59,7 @@ class ClusterAgreement:
 
 
 class Prepared(Hidden):
-    """The confidential columns of the sample.
+    """The confidential columns of the sample, its rows in random order: the first few are a sample themselves.
 
     Parameters
     ----------
@@ -68,10 +68,9 @@ class Prepared(Hidden):
     """
 
     def __init__(self, table: Any) -> None:
-        self.table = table
+        self.table = table[np.random.default_rng(0).permutation(len(table))]
         self.names: tuple[str, ...] = tuple(table.columns)
-        self.points: Floats = np.ascontiguousarray(table.to_numpy().astype(np.float64))
-        self.order = np.random.default_rng(0).permutation(len(self.points))  # starts are tried on the first rows
+        self.points: Floats = np.ascontiguousarray(self.table.to_numpy().astype(np.float64))
         self._decimals = [infer_decimals(column) for column in self.points.T]
         self._owner = rescaling_by(self.points, "std")
         self._components = main_directions(self._owner.apply(self.points))
@@ -91,31 +90,31 @@ class Prepared(Hidden):
         return self._owner.apply(released) @ self._components
 
     def labels(self, k: int) -> NDArray[np.int64]:
-        """Return the original's clusters, in the order of the table."""
-        found, _ = self._clustering(k, "owner")
-        labels = np.empty(len(self.points), dtype=np.int64)
-        labels[self.order] = found.labels
-        return labels
+        """Return the original's clusters."""
+        return self._clustering(k, "owner")[0].labels
+
+    def centres(self, k: int) -> Floats:
+        """Return the centres of the original's clusters, columns in standard deviations."""
+        return self._clustering(k, "owner")[0].centres
 
     def agreement(self, released: Floats, k: int, *, same_columns: bool) -> ClusterAgreement:
         """Cluster a release the way a miner does, and compare with the original's clusters.
 
         Parameters
         ----------
-        released : array of shape (n, e)
+        released : array of shape (m, e)
+            The first m rows, released.
         k : int
         same_columns : bool
             Whether released columns mean the same as the original ones; else both tables stay unscaled.
         """
         scaling = "owner" if same_columns else "none"
         named, floor = self._clustering(k, scaling)
-        _, of_release = release_rescaling(self.points, released, scaling)
-        found = free_kmeans(of_release.apply(released[self.order]), k, _EFFORT, 1)
+        rescaling = self._owner if same_columns else rescaling_by(released, "none")
+        found = free_kmeans(rescaling.apply(released), k, _EFFORT, 1)
+        labels = named.labels[: len(released)]
         return ClusterAgreement(
-            k,
-            misclassification_rate(named.labels, found.labels),
-            floor,
-            adjusted_rand(named.labels, found.labels),
+            k, misclassification_rate(labels, found.labels), floor, adjusted_rand(labels, found.labels)
         )
 
     def _clustering(self, k: int, scaling: str) -> tuple[Found, float]:
@@ -124,7 +123,7 @@ class Prepared(Hidden):
                 if k >= len(np.unique(self.points[:1000], axis=0)):
                     raise DataError(f"the sample has too few different rows for {k} clusters")
                 rescaling: Rescaling = self._owner if scaling == "owner" else rescaling_by(self.points, "none")
-                points = rescaling.apply(self.points[self.order])
+                points = rescaling.apply(self.points)
                 named = named_kmeans(points, k, _EFFORT, 0)
                 again = free_kmeans(points, k, _EFFORT, 1)
                 self._named[k, scaling] = named, misclassification_rate(named.labels, again.labels)

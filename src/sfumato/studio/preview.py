@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ Floats = NDArray[np.float64]
 
 ATTACK_SECONDS = 1.5
 _BINS = 40
+_MANY_PASSES = 8
+_QUICK_ROWS = 600
 _one_at_a_time = threading.Lock()  # what Python warns of belongs to the process, not to a thread
 
 
@@ -82,20 +85,19 @@ def preview(
     dict or None
         Settings and figures, for the trade-off plot.
     """
-    perturber = perturber_of(settings, key, list(prepared.names))
-    same = method(settings["method"]).row_preserving
-    with _one_at_a_time, warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", SfumatoWarning)
-        released = perturber.fit_transform(prepared.table).to_numpy().astype(np.float64)
-    if same:
-        released = prepared.rounded(released)
-    points = _on_axes(prepared, released, axes) if same else released @ main_directions(released)
-    stream.send({"type": "scatter", "points": _packed(points), "range": _range(points), "same_axes": same})
-    if picture_only:
-        return None
-    first = prepared.agreement(released, _allowed(k), same_columns=same)
-    stream.send({"type": "clusters", **asdict(first)})
-    notes = sorted({str(warning.message) for warning in told if issubclass(warning.category, SfumatoWarning)})
+    row = method(settings["method"])
+    same = row.row_preserving
+    # a method of many passes shows the first rows at once, and all of them when they are ready
+    slow = max([row.passes, *(method(extra).passes for extra in settings["extras"])]) >= _MANY_PASSES
+    for rows in [_QUICK_ROWS, len(prepared.points)] if slow and not picture_only else [len(prepared.points)]:
+        stream.check()
+        released, notes = _perturb(prepared, settings, key, rows)
+        points = _on_axes(prepared, released, axes) if same else released @ main_directions(released)
+        stream.send({"type": "scatter", "points": _packed(points), "range": _range(points), "same_axes": same})
+        if picture_only:
+            return None
+        first = prepared.agreement(released, _allowed(k), same_columns=same)
+        stream.send({"type": "clusters", **asdict(first)})
     stream.send({"type": "notes", "notes": notes})
     stream.send({"type": "histograms", "columns": _histograms(prepared, released) if same else []})
     agreements = [first]
@@ -104,13 +106,36 @@ def preview(
             stream.check()
             agreements.append(prepared.agreement(released, other, same_columns=same))
             stream.send({"type": "clusters", **asdict(agreements[-1])})
-    results = _attack(prepared, released, perturber, stream)
+    results = _attack(prepared, released, perturber_of(settings, key, list(prepared.names)), stream)
     figures = _judge(prepared, released, results, same)
     lost = [max(0.0, one.misclassified - one.floor) for one in agreements]
     figures["excess"] = float(np.mean(lost))
     entry = {"settings": settings, **figures}
     stream.send({"type": "verdict", **entry})
     return entry
+
+
+def _perturb(prepared: Prepared, settings: dict[str, Any], key: Key, rows: int) -> tuple[Floats, list[str]]:
+    """Return the first rows, released, and what the method warns of."""
+    perturber = perturber_of(settings, key, list(prepared.names))
+    _use_known_clusterings(perturber, prepared)
+    with _one_at_a_time, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", SfumatoWarning)
+        released = perturber.fit_transform(prepared.table[:rows]).to_numpy().astype(np.float64)
+    if method(settings["method"]).row_preserving:
+        released = prepared.rounded(released)
+    return released, sorted({str(one.message) for one in told if issubclass(one.category, SfumatoWarning)})
+
+
+def _use_known_clusterings(perturber: Any, prepared: Prepared) -> None:
+    """Hand over the clusterings that are known already: naming them anew takes most of a preview's time."""
+    for parameter in perturber.catalogue_row().parameters:
+        value = getattr(perturber, parameter.name)
+        if parameter.kind == "perturber":
+            _use_known_clusterings(value, prepared)
+        elif parameter.kind == "clusterings" and perturber.scaling == "std" and set(value) <= set(CLUSTERS):
+            known = tuple(SimpleNamespace(cluster_centers_=prepared.centres(k)) for k in value)
+            setattr(perturber, parameter.name, known)
 
 
 def _attack(prepared: Prepared, released: Floats, perturber: Any, stream: Stream) -> list[Result]:

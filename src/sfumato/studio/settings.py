@@ -11,7 +11,8 @@ from sfumato.exceptions import ParameterError
 from sfumato.perturb.catalogue import method, methods
 from sfumato.perturb.entries import Break, Method
 from sfumato.perturb.parameters import Parameter, check_parameter
-from sfumato.studio.sliders import control
+from sfumato.studio.policies import EXTRAS
+from sfumato.studio.sliders import SHOWN, control
 
 __all__ = ["CLUSTERS", "catalogue_data", "checked_settings", "perturber_of"]
 
@@ -33,10 +34,18 @@ def catalogue_data() -> list[dict[str, Any]]:
             "keeps_distances": row.keeps_distances,
             "same_columns": row.row_preserving,
             "breaks": [_break_data(one) for one in row.known_breaks],
-            "parameters": [control(parameter) for parameter in row.parameters if parameter.kind != "perturber"],
+            "parameters": [control(parameter) for parameter in row.parameters if _is_shown(row, parameter)],
         }
         for row in methods()
+        if not row.wraps or row.id in EXTRAS
     ]
+
+
+def _is_shown(row: Method, parameter: Parameter) -> bool:
+    if row.wraps and parameter.name not in EXTRAS[row.id][1]:
+        return False
+    # what the page cannot ask for is worth a line only if it says something
+    return parameter.secret or parameter.kind in SHOWN or parameter.default is not None
 
 
 def _break_data(one: Break) -> dict[str, str]:

@@ -6,9 +6,10 @@ from typing import Any
 
 from sfumato.perturb.parameters import Parameter, Span
 
-__all__ = ["control"]
+__all__ = ["SHOWN", "control"]
 
 _NUMERIC = {"number", "numbers", "integer", "number or integer"}
+SHOWN = {*_NUMERIC, "choice", "flag"}  # kinds of parameters that have a control
 
 
 def control(parameter: Parameter) -> dict[str, Any]:

@@ -158,14 +158,18 @@ function mark(u, shown, palette) {
     ctx.stroke();
   }
   ctx.fillStyle = palette.strong;
+  const dots = shown.map((one) => ({ left: one.left - 6 * scale, right: one.left + 6 * scale, top: one.top }));
   for (const one of shown.filter((item) => item.label)) {
     const width = ctx.measureText(one.label).width;
-    const onLeft = one.left + width + 14 * scale > u.bbox.left + u.bbox.width;
-    const left = onLeft ? one.left - width - 10 * scale : one.left + 10 * scale;
-    let { top } = one;
-    while (taken.some((box) => Math.abs(box.top - top) < 13 * scale && left < box.right && left + width > box.left)) top += 13 * scale;
-    taken.push({ left, right: left + width, top });
-    ctx.fillText(one.label, left, top);
+    // beside its point where there is room; a name that would cover another is left to the table below
+    const place = [[10, 0], [10, -13], [10, 13], [-10, 0], [-10, -13], [-10, 13], [10, -26], [10, 26]].map(([x, y]) => {
+      const left = one.left + x * scale - (x < 0 ? width : 0);
+      return { left, right: left + width, top: one.top + y * scale };
+    }).find((box) => box.left > u.bbox.left && box.right < u.bbox.left + u.bbox.width && box.top > u.bbox.top && box.top < u.bbox.top + u.bbox.height
+      && ![...taken, ...dots].some((other) => Math.abs(other.top - box.top) < 12 * scale && box.left < other.right && box.right > other.left));
+    if (!place) continue;
+    taken.push(place);
+    ctx.fillText(one.label, place.left, place.top);
   }
   ctx.restore();
 }
