@@ -41,8 +41,8 @@ tests: $(STAMP) browser ## the tests and the examples in docstrings and docs
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
 	$(PYTHON) tools/compat.py
 
-bench: $(STAMP) ## how the cost grows with the rows; writes benchmarks/results.json
-	$(BIN)/python benchmarks/growth.py
+bench: $(STAMP) ## the benchmark suite: ratios in one run, into benchmarks/results.json and docs/benchmarks.md
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 bench-memory: $(STAMP) ## release a CSV file of 2 GB in less than 1 GB of memory; writes benchmarks/release_memory.json
 	$(BIN)/python benchmarks/release_memory.py

@@ -1,60 +1,74 @@
-"""How the cost of the methods grows with the rows: ratios measured in one run, minimum of several.
-
-python benchmarks/growth.py     writes benchmarks/results.json and prints it
-"""
+"""How the cost grows with the rows: exponents between two sizes, and exact MDAV against its blocks."""
 
 from __future__ import annotations
 
-import json
-import platform
 import time
 import warnings
 from collections.abc import Callable
-from math import log10
-from pathlib import Path
+from math import log
 
 import numpy as np
+from measure import Claim, Section, fastest
 
+from sfumato.cluster import Chameleon
 from sfumato.perturb import IntervalResampling, Microaggregation, NestedClustering
 
-CASES: dict[str, tuple[Callable[[], object], int, int]] = {
-    # name -> (perturber, columns, repetitions)
-    "NestedClustering x 2 columns": (lambda: NestedClustering(insecure_seed=0), 2, 2),
-    "Microaggregation blocks x 5 columns": (lambda: Microaggregation(insecure_seed=0), 5, 1),
-    "IntervalResampling x 5 columns": (lambda: IntervalResampling(min_radius=0.1, insecure_seed=0), 5, 3),
-}
-SMALL, LARGE = 100_000, 1_000_000
+# name -> (what runs, columns, small, large, whether its exponent is promised)
+CASES: dict[str, tuple[Callable[[np.ndarray], object], int, int, int, bool]] = {
+    "NestedClustering (ANC)": (
+        lambda x: NestedClustering(insecure_seed=0).fit_transform(x), 2, 100_000, 4_000_000, True,
+    ),
+    "Microaggregation, blocks": (
+        lambda x: Microaggregation(insecure_seed=0).fit_transform(x), 5, 100_000, 4_000_000, True,
+    ),
+    "IntervalResampling": (
+        lambda x: IntervalResampling(min_radius=0.1, insecure_seed=0).fit_transform(x), 5, 100_000, 4_000_000, False,
+    ),
+    "Microaggregation, exact MDAV": (
+        lambda x: Microaggregation(algorithm="mdav", insecure_seed=0).fit_transform(x), 5, 5_000, 20_000, False,
+    ),
+    "Chameleon": (lambda x: Chameleon(n_clusters=6).fit(x), 2, 2_000, 16_000, False),
+}  # fmt: skip
+MDAV_ROWS = 50_000
 
 
-def seconds(make: Callable[[], object], table: np.ndarray, repetitions: int) -> float:
-    best = float("inf")
-    for _ in range(repetitions):
-        perturber = make()
-        start = time.perf_counter()
-        perturber.fit_transform(table)  # type: ignore[attr-defined]
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def main() -> None:
-    warnings.simplefilter("ignore")
+def measure(quick: bool) -> Section:
+    shrink = 20 if quick else 1
     rng = np.random.default_rng(0)
-    results = {}
-    for name, (make, columns, repetitions) in CASES.items():
-        table = rng.normal(size=(LARGE, columns))
-        small = seconds(make, table[:SMALL], repetitions)
-        large = seconds(make, table, repetitions)
-        results[name] = {
-            "seconds at 100,000 rows": round(small, 3),
-            "seconds at 1,000,000 rows": round(large, 3),
-            "growth": round(large / small, 2),
-            "exponent": round(log10(large / small), 3),
-        }
-        print(f"{name}: {results[name]}")
-    machine = {"python": platform.python_version(), "machine": platform.machine(), "numpy": np.__version__}
-    target = Path(__file__).with_name("results.json")
-    target.write_text(json.dumps({"machine": machine, "growth": results}, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    section = Section(
+        "Growth",
+        "Processor time of `fit_transform` (Chameleon: `fit`) on normal data, small and large table in turn.",
+        ["method", "columns", "rows", "seconds", "rows", "seconds", "exponent"],
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, (run, columns, small, large, promised) in CASES.items():
+            few, many = max(small // shrink, 1_000), max(large // shrink, 4_000)
+            table = rng.normal(size=(many, columns))
+            pair: dict[str, Callable[[], object]] = {
+                "few": lambda run=run, table=table, few=few: run(table[:few]),
+                "many": lambda run=run, table=table: run(table),
+            }
+            pair["few"]()  # numba and caches
+            took = fastest(pair, 1 if many > 2_000_000 else 2)
+            exponent = log(took["many"] / took["few"]) / log(many / few)
+            section.rows.append([name, columns, few, took["few"], many, took["many"], exponent])
+            if promised and not quick:
+                section.claims.append(Claim(f"{name}: exponent from {few:,} to {many:,} rows", exponent, 1.15, ""))
+        rows = MDAV_ROWS // shrink
+        table = rng.normal(size=(rows, 5))
+        took = fastest(
+            {
+                "exact": lambda: Microaggregation(algorithm="mdav", insecure_seed=0).fit_transform(table),
+                "blocks": lambda: Microaggregation(insecure_seed=0).fit_transform(table),
+            },
+            1,
+            time.process_time,
+        )
+    gain = took["exact"] / took["blocks"]
+    section.claims.append(
+        Claim(
+            f"microaggregation in blocks against exact MDAV, {rows:,} rows", gain, 20.0, "times faster", at_most=False
+        )
+    )
+    return section

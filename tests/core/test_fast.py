@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -40,23 +39,12 @@ def test_numba_is_there_so_that_both_paths_are_tested() -> None:
     assert COMPILED is not None
 
 
-@contextmanager
-def without_numba():
-    """Let the kernels of numpy do the work, as in a process that has just started."""
-    loaded, seen = fast._loaded, fast._cells_seen
-    fast._loaded, fast._cells_seen = None, -(2**62)
-    try:
-        yield
-    finally:
-        fast._loaded, fast._cells_seen = loaded, seen
-
-
 def same_bits(run) -> None:
     """Run once with each kind of kernel and compare every bit, signs of zeros included."""
     assert fast.compiled_kernels(1) is COMPILED
     with np.errstate(all="ignore"):
         compiled = run()
-        with without_numba():
+        with fast.turned_off():
             assert fast.compiled_kernels(1) is None
             plain = run()
     for a, b in zip(compiled, plain, strict=True):

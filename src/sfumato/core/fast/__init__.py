@@ -10,11 +10,13 @@ No kernel here may use `fastmath` or `parallel`: both change the order of additi
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
 
-__all__ = ["available", "compiled_kernels", "load"]
+__all__ = ["available", "compiled_kernels", "load", "turned_off"]
 
 _WORTH_IT = 1 << 23  # cells: about as much work for numpy as importing numba
 _cells_seen = 0
@@ -50,3 +52,15 @@ def compiled_kernels(cells: int) -> ModuleType | None:
         return _loaded
     _cells_seen += cells
     return load() if _cells_seen >= _WORTH_IT else None
+
+
+@contextmanager
+def turned_off() -> Iterator[None]:
+    """Let numpy do all the work for a while: for tests and benchmarks that compare the two."""
+    global _loaded, _cells_seen
+    before = _loaded, _cells_seen
+    _loaded, _cells_seen = None, -(2**62)
+    try:
+        yield
+    finally:
+        _loaded, _cells_seen = before

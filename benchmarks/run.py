@@ -1,0 +1,107 @@
+"""The benchmark suite: runs sections, keeps their numbers in results.json and writes docs/benchmarks.md from them.
+
+python benchmarks/run.py                       everything (an hour or more)
+python benchmarks/run.py --only kernels,start  some sections; the numbers of the others stay
+python benchmarks/run.py --quick               small tables, to see that everything runs; writes nothing
+python benchmarks/run.py --docs                only write docs/benchmarks.md again
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported: BLAS with one thread, like the kernels
+
+import argparse
+import importlib
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from measure import HERE, machine
+
+SECTIONS = ("kernels", "summaries", "threads", "startup", "growth", "files", "memory", "audits", "peers")
+RESULTS = HERE / "results.json"
+INTRODUCTION = (
+    "Made by `make bench` (`benchmarks/run.py`), never by hand. Times are the smallest of several, cases in turn, and "
+    "numbers are ratios inside one run wherever there is something to compare with. Processor time is used unless a "
+    "section says otherwise, so that other work on the machine disturbs little."
+)
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", help="sections, with commas between them: " + ", ".join(SECTIONS))
+    parser.add_argument("--quick", action="store_true", help="small tables; writes nothing")
+    parser.add_argument("--docs", action="store_true", help="only write the page again")
+    options = parser.parse_args()
+    chosen = options.only.split(",") if options.only else list(SECTIONS)
+    unknown = sorted(set(chosen) - set(SECTIONS))
+    if unknown:
+        parser.error(f"no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for name in () if options.docs else chosen:
+        section = importlib.import_module(name).measure(options.quick)
+        measured = {"measured": datetime.now(UTC).strftime("%Y-%m-%d"), "load": round(os.getloadavg()[1], 1)}
+        found = {**section.plain(), **measured, "machine": machine()}
+        print("\n".join(section_lines(found)), flush=True)
+        if not options.quick:
+            results[name] = found
+            RESULTS.write_text(json.dumps({key: results[key] for key in SECTIONS if key in results}, indent=1) + "\n")
+    if not options.quick:
+        PAGE.write_text("\n".join(page(results)) + "\n", encoding="utf-8")
+
+
+def page(results: dict[str, Any]) -> list[str]:
+    """Return the lines of docs/benchmarks.md."""
+    sections = [results[name] for name in SECTIONS if name in results]
+    claims = [claim for section in sections for claim in section["claims"]]
+    missed = [claim for claim in claims if not claim["met"]]
+    return [
+        "# Benchmarks",
+        "",
+        INTRODUCTION,
+        "",
+        *(f"- {what}: {text}" for what, text in sections[-1]["machine"].items()),
+        "",
+        f"## What is promised: {len(claims) - len(missed)} of {len(claims)} met",
+        "",
+        "| what | measured | target | met |",
+        "|---|---:|---:|---|",
+        *(
+            f"| {claim['what']} | {number(claim['value'])} {claim['unit']} | "
+            f"{'at most' if claim['at_most'] else 'at least'} {number(claim['target'])} | "
+            f"{'yes' if claim['met'] else '**no**'} |"
+            for claim in claims
+        ),
+        *(line for section in sections for line in ("", *section_lines(section))),
+    ]
+
+
+def section_lines(section: dict[str, Any]) -> list[str]:
+    """Return a section as Markdown."""
+    return [
+        f"## {section['title']}",
+        "",
+        f"{section['note']} ({section['measured']}, load average {section['load']})",
+        "",
+        "| " + " | ".join(section["columns"]) + " |",
+        "|---|" + "---:|" * (len(section["columns"]) - 1),
+        *("| " + " | ".join(number(cell) for cell in row) + " |" for row in section["rows"]),
+    ]
+
+
+def number(value: Any) -> str:
+    """Return a cell as text: three digits for ratios, whole numbers with commas."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    main()
