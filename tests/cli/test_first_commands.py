@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -73,7 +72,7 @@ def test_the_demo_says_where_its_results_are(demo: tuple[Path, str]) -> None:
 
 
 def test_the_demo_release_repeats_and_hides(demo: tuple[Path, str]) -> None:
-    from sfumato.demo.tour import CONFIDENTIAL, demo_table
+    from sfumato.demo.tour import CONFIDENTIAL
 
     folder, _ = demo
     before = (folder / "released.csv").read_bytes()
@@ -82,8 +81,11 @@ def test_the_demo_release_repeats_and_hides(demo: tuple[Path, str]) -> None:
     assert stat.S_IMODE((folder / "private").stat().st_mode) == 0o700
     key = Key.load(key_file)
     assert key._secret.hex().encode() not in before
-    assert run("demo", "--output", str(folder)).returncode == 0, "a second time works too"
+    assert run("demo", "--output", "out", cwd=folder.parent).returncode == 0, "a second time works too"
     assert (folder / "released.csv").read_bytes() == before
-    original, released = demo_table().select(CONFIDENTIAL), pl.read_csv(folder / "released.csv").select(CONFIDENTIAL)
-    assert not (original.to_numpy() == released.to_numpy()).all(axis=1).any()
-    assert np.corrcoef(original["age"], released["age"])[0, 1] > 0.9
+    original, released = pl.read_csv(folder / "customers.csv"), pl.read_csv(folder / "released.csv")
+    assert original.height == released.height == 3000
+    assert original.null_count().sum_horizontal().sum() == released.null_count().sum_horizontal().sum()
+    rows = {tuple(row) for row in original.select(CONFIDENTIAL).drop_nulls().rows()}
+    assert not rows & set(released.select(CONFIDENTIAL).drop_nulls().rows())
+    assert abs(original["age"].mean() - released["age"].mean()) < 1.0

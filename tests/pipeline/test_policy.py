@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
+from sklearn.cluster import KMeans
 
 import sfumato as sf
 from sfumato.exceptions import ParameterError, PolicyError, PolicyLimitError
@@ -16,6 +19,9 @@ from sfumato.table.profile import profile
 from sfumato.table.roles import ColumnTraits, guess_roles
 from tests.cli.test_first_commands import run
 from tests.pipeline.tables import people, write
+
+KEY = sf.Key.from_insecure_seed(2)
+pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
 
 WHOLE = """
 missing_values = ["NA"]
@@ -183,3 +189,37 @@ def test_a_first_policy_releases_the_table_it_was_made_for(tmp_path: Path, endin
     assert "perturbed: age, wage, score" in checked.stdout
     sf.release(data, tmp_path / "out.csv", policy, tmp_path / "my.key", method="cov")
     assert [traits.kind for traits in profile(open_source(data))] == ["text", "integer", "number", "text", "number"]
+
+
+def test_a_guarded_release_keeps_its_clusters_in_the_file_after_rounding_and_bounds(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, 600)
+    table = pl.DataFrame(
+        {"a": (rng.normal(40 * kind, 12) + 50).round().astype(int), "b": rng.normal(9 * (kind == 1), 2.5).round(2)}
+    )
+    write(table, tmp_path / "in.csv")
+    rules = '[column.a]\nbounds = [-60, 250]\n[method]\nname = "adp"\nscale = 0.5\n'
+    moved = {}
+    for guard in ("", "[guard]\nkmeans = [3]\n"):
+        receipt = sf.release(
+            tmp_path / "in.csv", tmp_path / "out.csv", parse_policy(rules + guard), KEY, shuffle=False, force=True
+        )
+        assert "250" not in str(receipt.to_data())
+        before, after = (pl.read_csv(tmp_path / name).to_numpy() for name in ("in.csv", "out.csv"))
+        spread = before.std(axis=0)
+        named = KMeans(3, n_init=20, random_state=0).fit(before / spread)
+        mined = KMeans(3, init=named.cluster_centers_, n_init=1).fit(after / spread)
+        moved[receipt.method] = (named.labels_ != mined.labels_).mean()
+        assert not (before == after).all(axis=1).any()
+    assert moved["guard"] <= 0.005
+    assert moved["adp"] > 0.05
+
+
+def test_the_callers_perturber_stays_as_it_is(tmp_path: Path) -> None:
+    data = write(people(100), tmp_path / "in.csv")
+    method = sf.perturb.Translation(offsets=[5.0, 100.0, 1.0])
+    options = {"identifier": ["id"], "keep": ["town"], "name": "spring", "shuffle": False}
+    sf.release(data, tmp_path / "out.csv", key=tmp_path / "k", method=method, **options)
+    assert method.release == "r0"
+    moved = pl.read_csv(tmp_path / "out.csv")["age"] - people(100)["age"]
+    assert moved.unique().to_list() == [5]

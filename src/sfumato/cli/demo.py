@@ -1,4 +1,4 @@
-"""`sfumato demo`: every method on the table that ships with sfumato, and one release of it."""
+"""`sfumato demo`: a release of the table that ships with sfumato, its audit, and every method on it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
+from sfumato.cli.progress import Progress
+from sfumato.cli.release import three_lines
 from sfumato.core.keys import Key
-from sfumato.demo.tour import CONFIDENTIAL, DEMO_METHOD, Line, demo_table, release_demo, tour
+from sfumato.demo.tour import FLAGS, Line, demo_table, release_demo, tour, write_demo
 from sfumato.exceptions import SfumatoWarning
 
 __all__ = ["demo"]
@@ -27,33 +29,31 @@ _HEAD += f"{'':26} {'is better)':>16} {'is better)':>15} {'':>10}"
     help="Folder for the results.",
 )
 def demo(output: Path) -> None:
-    """Release the demo table, and show what each method keeps and hides on it."""
-    table = demo_table()
-    click.echo(f"3,000 customers of a bank that does not exist; {len(table):,} complete rows are used here.")
-    click.echo(f"dropped: customer_id   kept as it is: branch   perturbed: {', '.join(CONFIDENTIAL)}\n")
+    """Release the demo table, attack the release, and show what each method keeps and hides on it."""
     private = output / "private"
     private.mkdir(parents=True, exist_ok=True, mode=0o700)
+    table = write_demo(output / "customers.csv")
     key_path = private / "demo.key"
-    if key_path.exists():
-        key = Key.load(key_path)
-    else:
-        key = Key.generate()
-        key.save(key_path)
-    click.echo(_HEAD)
-    tour(key, lambda line: click.echo(format_line(line)))
-    click.echo(f"\nreleasing with [{DEMO_METHOD}], and attacking the release ...")
-    with warnings.catch_warnings(record=True) as told:
+    click.echo(f"the table: {table}, 3,000 customers of a bank that does not exist\n")
+    click.echo(f"$ sfumato release {table} -o {output / 'released.csv'} {' '.join(FLAGS)} --key {key_path}")
+    with Progress() as progress, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", SfumatoWarning)
-        found = release_demo(key, output / "released.csv")
+        done, found = release_demo(table, output / "released.csv", key_path, progress)
+    click.echo(three_lines(done))
     for warning in told:
-        click.echo(f"note: {warning.message}")
-    found.to_html(output / "private" / "audit.html")
+        click.echo(f"warning: {warning.message}")
+    found.to_html(private / "audit.html")
     click.echo(f"grade {found.grade}: {found.verdict}")
-    click.echo(f"\n{found.n_rows:,} rows released: {output / 'released.csv'}")
-    click.echo(f"the audit, for the owner: {output / 'private' / 'audit.html'}")
-    click.echo(f"the key, which only you keep: {key_path}")
+    if found.utility is not None and found.utility.excess_mean is not None:
+        click.echo(
+            f"{found.utility.excess_mean:.2%} of the rows change their cluster (less is better), beyond what a "
+            "re-run on the original changes"
+        )
+    click.echo(f"the audit, for the owner: {private / 'audit.html'}\n")
+    click.echo(f"every method on the {len(demo_table()):,} complete rows of the same table:\n{_HEAD}")
+    tour(Key.load(key_path), lambda line: click.echo(format_line(line)))
     click.echo(
-        "What breaks a method is measured, not proved away: 'none known' is not 'safe'. See docs/limitations.md."
+        "\nWhat breaks a method is measured, not proved away: 'none known' is not 'safe'. See docs/limitations.md."
     )
 
 

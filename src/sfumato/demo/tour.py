@@ -14,17 +14,21 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from sfumato.auditing.model import Audit
-from sfumato.auditing.run import audit
 from sfumato.core.keys import Key
 from sfumato.exceptions import SfumatoWarning
 from sfumato.metrics import hiding_failure, min_variance_security, misclassification_rate
 from sfumato.perturb.catalogue import methods
 from sfumato.perturb.entries import Method
-from sfumato.table.csv import read_csv, write_csv
+from sfumato.pipeline.audited import audit_files
+from sfumato.pipeline.receipt import Receipt
+from sfumato.pipeline.release import release
+from sfumato.table.atomic import write_atomically
+from sfumato.table.csv import read_csv
+from sfumato.table.files import open_source
 
-__all__ = ["CONFIDENTIAL", "DEMO_METHOD", "Line", "demo_table", "release_demo", "tour"]
+__all__ = ["CONFIDENTIAL", "FLAGS", "Line", "demo_table", "release_demo", "tour", "write_demo"]
 
-DEMO_METHOD = "ina"
+FLAGS = ("--id", "customer_id", "--keep", "branch", "--force")  # what release_demo does, as typed
 CONFIDENTIAL = ("age", "income", "balance", "card_spending", "branch_visits", "loan")
 _K = 5  # the table was made with five kinds of customers
 
@@ -93,20 +97,35 @@ def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
     return lines
 
 
-def release_demo(key: Key, path: Path) -> Audit:
-    """Release the demo table with the demo's method, and attack the release.
+def write_demo(path: Path) -> Path:
+    """Write the demo table, whole, to a CSV file and return its path."""
+    with resources.as_file(resources.files("sfumato.demo") / "customers.csv") as shipped:
+        raw = shipped.read_bytes()
+    write_atomically(path, lambda file: file.write(raw))
+    return path
+
+
+def release_demo(
+    table: Path, target: Path, key: Path, progress: Callable[[str, float], None] | None = None
+) -> tuple[Receipt, Audit]:
+    """Release the demo table with the default method, and attack the release.
 
     Parameters
     ----------
-    key : Key
-    path : Path
-        The CSV file to write.
+    table : Path
+        See `write_demo`.
+    target : Path
+        The file to write; an existing one is replaced.
+    key : Path
+        The key file; an existing one is used.
+    progress : callable, optional
     """
-    table = demo_table()
-    perturber = next(perturber for row, perturber in _perturbers(key) if row.id == DEMO_METHOD)
-    released = perturber.fit_transform(table)
-    write_csv(released, path)
-    return audit(table, released, method=perturber, utility=False)
+    done = release(table, target, key=key, identifier=["customer_id"], keep=["branch"], force=True)
+    body = done.body
+    found = audit_files(
+        open_source(table), open_source(target), Key.load(key), body, clusters=range(4, 7), progress=progress
+    )
+    return done, found
 
 
 def _perturbers(key: Key) -> Iterator[tuple[Method, Any]]:

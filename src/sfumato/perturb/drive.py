@@ -41,11 +41,15 @@ class Drive(Hidden):
     Parameters
     ----------
     perturber : Perturber
-        Its `columns` are not used: the engine hands it confidential columns only.
+        Its parameters are used; not its key and columns: the engine hands it confidential columns only.
     key : Key
+    release : str
+        Name of the release.
     """
 
-    def __init__(self, perturber: Perturber, key: Key) -> None:
+    def __init__(self, perturber: Perturber, key: Key, *, release: str = "r0") -> None:
+        # one of its own: settling decimals must not change what the caller holds
+        perturber = type(perturber)(**{**perturber.get_params(deep=False), "release": release})
         perturber._check_parameters()
         self._perturber = perturber
         self._key = key
@@ -82,6 +86,19 @@ class Drive(Hidden):
     def parameters(self) -> dict[str, Any]:
         """The method's parameters as plain values, secret ones included."""
         return {name: _plain(value) for name, value in self._perturber._own_parameters().items()}
+
+    def settle(self, decimals: Mapping[str, int], bounds: Mapping[str, tuple[float, float]]) -> None:
+        """Tell a method that finishes its own rows which decimals and bounds the release will have.
+
+        Parameters
+        ----------
+        decimals, bounds : mappings from columns
+            What the method's own parameters say goes first; methods without such parameters are rounded afterwards.
+        """
+        known = {parameter.name for parameter in self._perturber.catalogue_row().parameters}
+        for name, value in (("decimals", decimals), ("bounds", bounds)):
+            if name in known and value and getattr(self._perturber, name) is None:
+                setattr(self._perturber, name, dict(value))
 
     def check(self, facts: Facts) -> None:
         """Raise for tables that the method cannot take."""
@@ -145,6 +162,6 @@ def _public(perturber: Perturber) -> dict[str, Any]:
         value = getattr(perturber, parameter.name)
         if isinstance(value, Perturber):
             out[parameter.name] = {value.method_id: _public(value)}
-        elif not parameter.secret:
+        elif not parameter.secret and parameter.kind != "bounds":  # bounds tell of the values
             out[parameter.name] = _plain(value)
     return out

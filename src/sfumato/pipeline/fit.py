@@ -119,6 +119,10 @@ def fit(source: Source, plan: Plan, key: Key, engine: Engine, watch: Watch, hist
             hint="fill or drop those rows first, or choose another method",
         )
     drive.check(facts)
+    drive.settle(
+        {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
+        {column.name: column.rules.bounds for column in schema.numbers if column.rules.bounds is not None},
+    )
     fitted = _run_rounds(plan, facts, cells, engine)
     kernel = drive.kernel(fitted)
     rows_per_tile = tile_rows(facts.n_columns)

@@ -27,8 +27,7 @@ def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
         Used instead of the policy's method; its key and columns are not.
     """
     made = build_perturber(policy) if perturber is None else perturber
-    made.release = policy.release.name
-    return Drive(made, key)
+    return Drive(made, key, release=policy.release.name)
 
 
 def build_perturber(policy: Policy) -> Any:
