@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix reproduce docs tables golden golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix reproduce docs tables golden guide golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -64,6 +64,9 @@ tables: $(STAMP) ## regenerate the tables of the random variates (must not chang
 
 golden: $(STAMP) ## regenerate the golden digests (only with a new stream version)
 	$(BIN)/python tools/make_golden.py
+
+guide: $(STAMP) browser ## the measured parts of docs/guide: comparison on the demo table, chart, picture of a report
+	$(BIN)/python tools/make_guide.py
 
 golden-reports: $(STAMP) ## regenerate the golden report pages (look at the difference first)
 	$(BIN)/python -m tests.report.reports

@@ -112,7 +112,7 @@ def frame(x: Axis, y: Axis) -> str:
     parts += [text(x.place(tick), bottom + 15, x.show(tick), anchor="middle", colour=DIM) for tick in x.ticks]
     parts += [text(left - 6, y.place(tick) + 4, y.show(tick), anchor="end", colour=DIM) for tick in y.ticks]
     parts.append(text((left + right) / 2, bottom + 33, x.title, anchor="middle"))
-    parts.append(text(left, top - 10, y.title, bold=True))
+    parts.append(text(left, top - 16, y.title, bold=True))
     return "".join(parts)
 
 

@@ -39,7 +39,7 @@ def curve_chart(points: Sequence[Known], *, breaks_at: int | None) -> str:
     most = max(point.known for point in points)
     ticks = [tick for tick in (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 20000, 100000) if tick < most]
     x = Axis("records the attacker knows", (*ticks, most), 70, 610, log1p, "{:,.0f}".format)
-    y = Axis("records of others recovered (less is better)", (0.0, 0.25, 0.5, 0.75, 1.0), 240, 40, show=percent)
+    y = Axis("records of others recovered (less is better)", (0.0, 0.25, 0.5, 0.75, 1.0), 248, 48, show=percent)
     tidy = ticks if not ticks or x.place(most) - x.place(ticks[-1]) > 26 else ticks[:-1]
     x = Axis(x.title, (*tidy, most), x.start, x.end, x.scale, x.show)
     there = [(x.place(point.known), y.place(point.share)) for point in points]
@@ -55,4 +55,4 @@ def curve_chart(points: Sequence[Known], *, breaks_at: int | None) -> str:
         side, anchor = (-6.0, "end") if at > 400 else (6.0, "start")
         parts.append(text(at + side, y.end + 13, f"breaks at {breaks_at:,}", anchor=anchor))
     about = "; ".join(f"{point.known:,} known: {percent(round(point.share, 3))}" for point in points)
-    return drawing(640, 296, "Records known, share of the others recovered", about, "".join(parts))
+    return drawing(640, 304, "Records known, share of the others recovered", about, "".join(parts))

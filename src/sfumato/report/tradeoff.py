@@ -66,8 +66,8 @@ def tradeoff_chart(points: Sequence[Point], *, limit: float | None = None) -> st
     most = max([point.excess for point in points] + [limit or 0.0, 0.05])
     highest = max([0.5] + [point.residual for point in points if point.residual is not None])
     upwards = (
-        Axis("residual security (more is better)", _ticks(highest, _SECURITIES), 330, 40, square_root),
-        Axis("best linkage (less is better)", (1.0, 0.75, 0.5, 0.25, 0.0), 330, 40, show=percent),
+        Axis("residual security (more is better)", _ticks(highest, _SECURITIES), 338, 48, square_root),
+        Axis("best linkage (less is better)", (1.0, 0.75, 0.5, 0.25, 0.0), 338, 48, show=percent),
     )
     panels = []
     for number, (which, y) in enumerate(zip(("residual", "linkage"), upwards, strict=True)):
@@ -82,7 +82,7 @@ def tradeoff_chart(points: Sequence[Point], *, limit: float | None = None) -> st
         if point.label
     )
     about = f"{len(points)} releases. Up and to the left is better. {worded}"
-    return drawing(960, 384, "What is hidden, against what it costs", about, "".join(panels))
+    return drawing(960, 392, "What is hidden, against what it costs", about, "".join(panels))
 
 
 def _ticks(most: float, steps: Sequence[float]) -> list[float]:
@@ -100,12 +100,13 @@ def _panel(points: Sequence[Point], which: str, x: Axis, y: Axis, limit: float |
     if limit is not None:
         at = x.place(limit)
         parts.append(f'<path d="M{at:.1f} {y.end:.1f}V{y.start:.1f}" stroke="{INK}" stroke-dasharray="5 3"/>')
-        parts.append(text(at + 4, y.start - 6, f"limit {percent(limit)}", colour=DIM))
     room = (x.start - 8, y.end, x.end + 14, y.start + 10)
     names = place_names(merge_near(spots), room, _RADIUS)
     parts += [_line(one) for one in names if one.far and one.spot.words]
     parts += [_mark(one.spot) for one in names]
-    parts += [_name(one) for one in names if one.spot.words]
+    parts += [_haloed(text(one.x, one.y, one.spot.words, anchor=one.anchor)) for one in names if one.spot.words]
+    if limit is not None:
+        parts.append(_haloed(text(x.place(limit) + 4, y.end + 13, f"limit {percent(limit)}")))
     return "".join(parts)
 
 
@@ -124,8 +125,6 @@ def _mark(spot: Spot) -> str:
     return ring + circle + text(spot.x, spot.y + 4, spot.grade, anchor="middle", colour=letter, bold=True)
 
 
-def _name(one: Named) -> str:
-    # a halo in the colour of the paper keeps names readable over grid lines
-    return text(one.x, one.y, one.spot.words, anchor=one.anchor).replace(
-        "<text ", f'<text paint-order="stroke" stroke="{PAPER}" stroke-width="3" ', 1
-    )
+def _haloed(words: str) -> str:
+    """Return text with a halo in the colour of the paper, readable over lines and marks."""
+    return words.replace("<text ", f'<text paint-order="stroke" stroke="{PAPER}" stroke-width="3" ', 1)

@@ -159,7 +159,7 @@ def tuned_page(found: Tuned, *, command: str | None = None) -> Page:
     )
     sections.append(Section("To repeat it", (Items((how_much, *found.notes)), Code(again))))
     return Page(
-        "The best method for this table",
+        "The best method for this table" if found.met else "Nothing meets the limits on this table",
         f"{found.rows_measured:,} of {found.n_rows:,} rows, {len(found.columns)} columns. For the owner: the policy "
         "names the method and its parameters.",
         tuple(top),
