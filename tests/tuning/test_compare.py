@@ -147,6 +147,13 @@ def test_what_does_not_fit_the_budget_is_listed_not_hidden() -> None:
     assert found.to_html()
 
 
+def test_attacks_that_ran_out_of_time_are_named(whole: sf.Comparison) -> None:
+    late = whole.tried[0].model_copy(update={"timed_out": ("ransac", "orbit")})
+    found = whole.model_copy(update={"tried": (late, *whole.tried[1:])})
+    for page in (found.to_text(), found.to_html()):
+        assert f"{late.label}: out of time, so the grade may be too good: ransac, orbit" in page
+
+
 def test_mistakes_are_one_clear_error() -> None:
     with pytest.raises(ParameterError, match="did you mean 'mdav'"):
         sf.compare(IRIS, ["mdv"])

@@ -40,7 +40,6 @@ QUICK_ATTACKS = (
 )
 QUICK_ROWS = 1_500
 KEYS_OF_A_CHECK = 3
-SECONDS_OF_AN_ATTACK = 3.0
 
 
 class TableAssessor:
@@ -126,7 +125,7 @@ class TableAssessor:
         released = release_trial(self._subject, setting, trial_key(self._seed, number))
         useful = measure(self._fresh if held_out else self._thorough, setting, released)
         seed = self._seed + number
-        found = attack_release(self._subject, setting, released, seed=seed, seconds=SECONDS_OF_AN_ATTACK)
+        found = attack_release(self._subject, setting, released, seed=seed)
         return Trial(setting, useful, found)
 
 

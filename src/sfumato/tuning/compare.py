@@ -19,8 +19,6 @@ __all__ = ["compare"]
 
 Progress = Callable[[str, float], None]
 
-SECONDS_OF_AN_ATTACK = 3.0
-
 
 def compare(
     table: Any,
@@ -112,5 +110,5 @@ def compare(
 def _try(subject: Subject, setting: Setting, yardstick: Yardstick, seed: int) -> Trial:
     released = release_trial(subject, setting, trial_key(seed, 0))
     useful = measure(yardstick, setting, released, rescaled=True)
-    found = attack_release(subject, setting, released, seed=seed, seconds=SECONDS_OF_AN_ATTACK)
+    found = attack_release(subject, setting, released, seed=seed)
     return Trial(setting, useful, found)

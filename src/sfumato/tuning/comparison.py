@@ -33,6 +33,9 @@ class Compared(Frozen):
     grade: Grade
     verdict: str
     trustworthy: bool = Field(description="whether every canary of the audit behaved")
+    timed_out: tuple[str, ...] = Field(
+        default=(), description="attacks that ran out of time; without them the grade may be too good"
+    )
     excess_mean: float = Field(description="rows in another cluster beyond a re-run, mean over k; less is better")
     excess_worst: float = Field(description="the same for the worst k")
     shared_worst: float | None = Field(description="rows in another cluster with shared starts, worst k")
@@ -132,6 +135,7 @@ def compared(trial: Trial, name: str, *, best: bool) -> Compared:
         grade=trial.audit.grade,
         verdict=trial.audit.verdict,
         trustworthy=trial.audit.trustworthy,
+        timed_out=trial.timed_out,
         excess_mean=useful.excess_mean,
         excess_worst=useful.excess_worst,
         shared_worst=useful.shared_worst,

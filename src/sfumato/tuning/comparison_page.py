@@ -9,7 +9,7 @@ from sfumato.auditing.page import grades_section
 from sfumato.auditing.render_text import percent
 from sfumato.report.blocks import Block, Cell, Code, Column, Items, Page, Paragraph, Picture, Section, Table
 from sfumato.report.tradeoff import Point, tradeoff_chart
-from sfumato.tuning.comparison_text import by_merit, number
+from sfumato.tuning.comparison_text import by_merit, late_notes, number
 
 if TYPE_CHECKING:
     from sfumato.tuning.comparison import Compared, Comparison
@@ -48,8 +48,9 @@ def comparison_page(found: Comparison, *, command: str | None = None) -> Page:
     sections.append(Section("What the best ones leave open", (_verdicts(found.tried),)))
     again = command or f"sfumato.compare(table, seed={found.seed})"
     last: tuple[Block, ...] = (Code(again),)
-    if found.notes:
-        last = (Items(found.notes), *last)
+    notes = (*found.notes, *late_notes(found.tried))
+    if notes:
+        last = (Items(notes), *last)
     sections.append(Section("To repeat it", last))
     return Page(
         "Which method for this table?",

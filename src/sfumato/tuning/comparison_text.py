@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sfumato.tuning.comparison import Compared, Comparison
 
-__all__ = ["by_merit", "comparison_text", "lines_of", "number"]
+__all__ = ["by_merit", "comparison_text", "late_notes", "lines_of", "number"]
 
 
 def by_merit(tried: Sequence[Compared]) -> list[Compared]:
@@ -50,8 +50,22 @@ def comparison_text(found: Comparison) -> str:
     lines += lines_of(by_merit(found.tried))
     if found.left_out:
         lines += ["", "Not compared"] + [f"  {one.label:16} {one.reason}" for one in found.left_out]
-    lines += [f"note: {note}" for note in found.notes]
+    lines += [f"note: {note}" for note in (*found.notes, *late_notes(found.tried))]
     return "\n".join(lines) + "\n"
+
+
+def late_notes(tried: Sequence[Compared]) -> list[str]:
+    """Return which attacks ran out of time on which settings.
+
+    Parameters
+    ----------
+    tried : sequence of Compared
+    """
+    return [
+        f"{one.label}: out of time, so the grade may be too good: {', '.join(one.timed_out)}"
+        for one in tried
+        if one.timed_out
+    ]
 
 
 def lines_of(tried: Sequence[Compared]) -> list[str]:
