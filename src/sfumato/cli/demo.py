@@ -12,6 +12,7 @@ from sfumato.cli.release import three_lines
 from sfumato.core.keys import Key
 from sfumato.demo.tour import FLAGS, Line, demo_table, release_demo, tour, write_demo
 from sfumato.exceptions import SfumatoWarning
+from sfumato.table.workspace import check_target
 
 __all__ = ["demo"]
 
@@ -28,8 +29,15 @@ _HEAD += f"{'':26} {'is better)':>16} {'is better)':>15} {'':>10}"
     show_default=True,
     help="Folder for the results.",
 )
-def demo(output: Path) -> None:
+@click.option(
+    "--table", type=click.Path(dir_okay=False, path_type=Path), help="Only write the demo table to this file."
+)
+def demo(output: Path, table: Path | None) -> None:
     """Release the demo table, attack the release, and show what each method keeps and hides on it."""
+    if table is not None:
+        check_target(table, force=False)
+        click.echo(f"wrote {write_demo(table)}: 3,000 customers of a bank that does not exist")
+        return
     private = output / "private"
     private.mkdir(parents=True, exist_ok=True, mode=0o700)
     table = write_demo(output / "customers.csv")
