@@ -1,0 +1,93 @@
+"""Measures one release: what the miner finds, who links it, what is left to guess."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import sfumato as sf
+from sfumato.attack.linkage import best_linkage
+from sfumato.perturb import AtomMixing
+from tools.frontier.miner import NAMED, OTHERS, Miner, rescaled, shared_starts
+from tools.frontier.tables import Table
+
+__all__ = ["measure_mixing", "measure_setting"]
+
+_ATTACKS = ["as-released", "affine", "affine-columns", "ransac", "ridge", "moments", "quantiles", "atom-mean"]
+
+
+def _named_labels(table: Table, centres: Any) -> dict[int, Any]:
+    points = rescaled(table.values, table.values, "std")
+    out = {}
+    for named in centres:
+        start = rescaled(named, table.values, "std")
+        scores = points @ start.T - (start * start).sum(axis=1) / 2
+        out[len(named)] = scores.argmax(axis=1)
+    return out
+
+
+def _privacy(table: Table, released: Any, labels: dict[int, Any], method: str, parameters: dict[str, Any]) -> dict:
+    same = released.shape == table.values.shape
+    found = sf.audit(
+        table.values, released, method=method, attacks=_ATTACKS, utility=False, seconds=5.0
+    )
+    residual = [column.residual for column in found.privacy.columns if column.residual is not None]
+    record: dict[str, Any] = {"residual": float(np.median(residual)) if residual else None}
+    if same:
+        link = best_linkage(table.values, released, labels, method=method, parameters=parameters, seconds=5.0)
+        record |= {"linkage": link.rate, "linked by": link.attack, "chance": link.chance, "atoms": link.atoms}
+    return record
+
+
+def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: bool) -> dict[str, Any]:
+    """Return the figures of atom mixing for one key; `deep` adds the miner's rescalings and the privacy."""
+    warnings.simplefilter("ignore")
+    frame = pl.DataFrame(dict(zip(table.columns, table.values.T, strict=True)))
+    method = AtomMixing(exact_centres=exact, insecure_seed=key)
+    released = method.fit_transform(frame).to_numpy()
+    centres = method.named_centres()
+    rounded = AtomMixing(exact_centres=exact, insecure_seed=key, decimals=table.decimals)
+    finished = rounded.fit_transform(frame).to_numpy()
+    same = set(np.flatnonzero((finished == table.values).all(axis=1)))
+    excess = miner.excess(released, NAMED, "std", own=False)
+    stable = [e for e, k in zip(excess, NAMED, strict=True) if miner.floor("std", k) < 0.01]
+    record: dict[str, Any] = {
+        "shared": max(shared_starts(table.values, released, centres)),
+        "shared rounded": max(shared_starts(table.values, finished, rounded.named_centres())),
+        "excess": float(np.mean(excess)),
+        "excess stable": float(np.mean(stable)) if stable else None,
+        "unlisted": len(same - set(rounded.disclosed_rows())),
+        "listed": len(rounded.disclosed_rows()),
+        "unrepaired": len(rounded.unrepaired_rows()),
+    }
+    labels = _named_labels(table, centres)
+    link = best_linkage(table.values, released, labels, seconds=5.0)
+    record |= {"linkage": link.rate, "linked by": link.attack, "chance": link.chance, "atoms": link.atoms}
+    if deep:
+        record["excess z"] = float(np.mean(miner.excess(released, NAMED, "std", own=True)))
+        record["excess min-max"] = float(np.mean(miner.excess(released, NAMED, "range", own=True)))
+        record["excess others"] = float(np.mean(miner.excess(released, OTHERS, "std", own=False)))
+        record["ward"] = miner.ward(released, NAMED)
+        record |= {k: v for k, v in _privacy(table, released, labels, "mix", {}).items() if k == "residual"}
+    return record
+
+
+def measure_setting(table: Table, miner: Miner, perturber: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of another method."""
+    warnings.simplefilter("ignore")
+    released = np.asarray(perturber.fit_transform(table.values), dtype=np.float64)
+    naming = AtomMixing(insecure_seed=0).fit(table.values).named_centres()
+    record: dict[str, Any] = {}
+    if released.shape == table.values.shape:
+        record["shared"] = max(shared_starts(table.values, released, naming))
+        excess = miner.excess(released, NAMED, "std", own=False)
+        record["excess"] = float(np.mean(excess))
+        record["excess z"] = float(np.mean(miner.excess(released, NAMED, "std", own=True)))
+        record["excess others"] = float(np.mean(miner.excess(released, OTHERS, "std", own=False)))
+        record["ward"] = miner.ward(released, NAMED)
+    else:
+        record["excess"] = float(np.mean(miner.excess_of_other_columns(released, NAMED)))
+    return record | _privacy(table, released, _named_labels(table, naming), perturber.method_id, parameters)

@@ -1,0 +1,1 @@
+def render(results, docs): pass
