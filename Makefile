@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix reproduce docs tables golden guide golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix frontier reproduce docs tables golden guide golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -49,6 +49,9 @@ bench-memory: $(STAMP) ## release a CSV file of 2 GB in less than 1 GB of memory
 
 matrix: $(STAMP) ## run every attack on every method and write the matrix into docs/attacks.md (needs SFUMATO_DATA)
 	$(BIN)/python tools/make_matrix.py
+
+frontier: $(STAMP) ## all methods on all tables, into docs/frontier.md (needs SFUMATO_DATA; more than an hour)
+	$(BIN)/python tools/make_frontier.py
 
 reproduce: $(STAMP) ## the papers' experiments in full, into docs/reproduction.md (needs SFUMATO_DATA)
 	$(BIN)/python tools/make_reproduction.py --check

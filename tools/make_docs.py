@@ -32,7 +32,8 @@ def methods_table() -> str:
 def _breaks(row: Method) -> str:
     text = [one.text for one in row.known_breaks[:2]]
     more = len(row.known_breaks) - len(text)
-    return "; ".join(text) + (f"; {more} more" if more else "") or "no attack of ours (that is no proof)"
+    nobody = "whoever links the method inside" if row.wraps else "no attack of ours (that is no proof)"
+    return "; ".join(text) + (f"; {more} more" if more else "") or nobody
 
 
 def picture() -> str:

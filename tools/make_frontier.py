@@ -1,7 +1,7 @@
 """Measure every method on every table and write docs/frontier.md: `make frontier` (needs SFUMATO_DATA, about an hour).
 
-Results are kept in benchmarks/frontier.json, one by one, so an interrupted run goes on where it stopped; delete the file
-(or give --fresh) to measure anew. --tables and --render narrow it.
+Results are kept in benchmarks/frontier/, one by one, so an interrupted run goes on where it stopped; --fresh measures
+anew, --tables and --what narrow it, --render only writes the page.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # measurements run side by side, 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from sfumato.core.keys import Key  # noqa: E402
-from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
 from tools.frontier.measure import measure_mixing, measure_setting  # noqa: E402
 from tools.frontier.miner import Miner  # noqa: E402
 from tools.frontier.render import render  # noqa: E402
 from tools.frontier.tables import TABLES, read_table  # noqa: E402
+
+from sfumato.core.keys import Key  # noqa: E402
+from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "frontier"
 LARGE = {"musk", "shuttle", "adult"}

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from tools.frontier.miner import NAMED, OTHERS, Miner, rescaled, shared_starts
+from tools.frontier.tables import Table
 
 import sfumato as sf
 from sfumato.attack.linkage import best_linkage
 from sfumato.perturb import AtomMixing
-from tools.frontier.miner import NAMED, OTHERS, Miner, rescaled, shared_starts
-from tools.frontier.tables import Table
 
 __all__ = ["measure_mixing", "measure_setting"]
 
@@ -31,9 +31,7 @@ def _named_labels(table: Table, centres: Any) -> dict[int, Any]:
 
 def _privacy(table: Table, released: Any, labels: dict[int, Any], method: str, parameters: dict[str, Any]) -> dict:
     same = released.shape == table.values.shape
-    found = sf.audit(
-        table.values, released, method=method, attacks=_ATTACKS, utility=False, seconds=5.0
-    )
+    found = sf.audit(table.values, released, method=method, attacks=_ATTACKS, utility=False, seconds=5.0)
     residual = [column.residual for column in found.privacy.columns if column.residual is not None]
     record: dict[str, Any] = {"residual": float(np.median(residual)) if residual else None}
     if same:

@@ -37,9 +37,7 @@ def shared_starts(original: Floats, released: Floats, centres: Sequence[Floats])
     before, after = rescaled(original, original, "std"), rescaled(released, original, "std")
     for named in centres:
         start = rescaled(named, original, "std")
-        rates.append(
-            misclassification_rate(lloyd_kmeans(before, start).labels, lloyd_kmeans(after, start).labels)
-        )
+        rates.append(misclassification_rate(lloyd_kmeans(before, start).labels, lloyd_kmeans(after, start).labels))
     return rates
 
 

@@ -13,7 +13,7 @@ from sfumato.perturb.rows import METHODS
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "method", "methods"]
 
-DEFAULT_METHOD = "ina"  # what a release uses when nothing else is said
+DEFAULT_METHOD = "mix"  # what a release uses when nothing else is said
 
 
 def methods() -> tuple[Method, ...]:

@@ -14,8 +14,9 @@ from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
+from sfumato.core.summaries import Together
 from sfumato.perturb.guarding.atoms import AtomMoments, Atoms
-from sfumato.perturb.guarding.gather import Collected, Stored, Together
+from sfumato.perturb.guarding.gather import Collected, Stored
 from sfumato.perturb.guarding.gaussian import DRAW_BITS, Shape, draw_steps, shape_of
 from sfumato.perturb.guarding.group_mixing import mix_group
 from sfumato.perturb.guarding.placing import Placed, place_atoms
@@ -128,7 +129,7 @@ class AtomMixing(GuardShell):
         atoms, d = found.atoms, facts.n_columns
         small = np.zeros(len(atoms), dtype=bool) if self.exact_centres else atoms.counts < int(self.min_atom)
         drawn = ~small & (atoms.counts >= max(2 * d + 10, 40))
-        collected, draws = (yield Together(*self._second_pass(found, drawn, streams))).parts
+        collected, draws = (yield Together(self._second_pass(found, drawn, streams))).parts
         numbers, rows, of = collected.sorted(d)
         pool = pools(atoms, small, int(self.min_atom))
         mixed = self._mixed(atoms, pool, rows, of, streams)

@@ -14,35 +14,12 @@ from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
 
-__all__ = ["Collected", "Stored", "Together", "WholeTable"]
+__all__ = ["Collected", "Stored", "WholeTable"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 # (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
 Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
-
-
-class Together(Summary):
-    """Several summaries filled in one pass.
-
-    Parameters
-    ----------
-    parts : Summary
-    """
-
-    def __init__(self, *parts: Summary) -> None:
-        self.parts = parts
-
-    def fresh(self) -> Self:
-        return type(self)(*(part.fresh() for part in self.parts))
-
-    def add(self, tile: Floats, rows: Rows) -> None:
-        for part in self.parts:
-            part.add(tile, rows)
-
-    def merge(self, other: Self) -> None:
-        for mine, theirs in zip(self.parts, other.parts, strict=True):
-            mine.merge(theirs)
 
 
 class Collected(Summary):

@@ -13,12 +13,12 @@ from sfumato.core.plan import Facts
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Moments, Sample
+from sfumato.core.summaries import Moments, Sample, Together
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb.base import Perturber
 from sfumato.perturb.guarding.atoms import AtomMoments, Atoms, atom_codes
 from sfumato.perturb.guarding.cells import Cells
-from sfumato.perturb.guarding.gather import Collected, Together
+from sfumato.perturb.guarding.gather import Collected
 from sfumato.perturb.guarding.named import Space, find_space, is_count, name_clusterings
 from sfumato.perturb.guarding.placing import Placed, plain_cells, released_cells
 from sfumato.perturb.guarding.rounds import Guard
@@ -150,9 +150,8 @@ class GuardShell(Perturber):
         """Yield the passes that name the clusterings and count the atoms."""
         decimals = column_decimals(self.decimals, facts)
         low, high = column_bounds(self.bounds, facts)
-        seen = yield Together(
-            Moments(facts.low, facts.high, cross=False), Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
-        )
+        sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
+        seen = yield Together([Moments(facts.low, facts.high, cross=False), sample])
         moments, sample = seen.parts
         space = find_space(facts, moments, self.scaling)
         named = name_clusterings(space, self.clusterings, sample.values(), sample.labels(), streams)
