@@ -129,7 +129,7 @@ class AtomMixing(GuardShell):
         atoms, d = found.atoms, facts.n_columns
         small = np.zeros(len(atoms), dtype=bool) if self.exact_centres else atoms.counts < int(self.min_atom)
         drawn = ~small & (atoms.counts >= max(2 * d + 10, 40))
-        collected, draws = (yield Together(self._second_pass(found, drawn, streams))).parts
+        collected, draws = (yield Together([*self._second_pass(found, drawn, streams)])).parts
         numbers, rows, of = collected.sorted(d)
         pool = pools(atoms, small, int(self.min_atom))
         mixed = self._mixed(atoms, pool, rows, of, streams)
