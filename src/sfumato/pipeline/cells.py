@@ -50,6 +50,11 @@ class Cells(Hidden):
         person = self.roles.record_id
         return self.roles.confidential if person is None else (*self.roles.confidential, person)
 
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The columns that a second pass may read as numbers at once: nothing but a gap stands for a gap."""
+        return tuple(name for name in self.roles.confidential if not self.rules[name].missing_values)
+
     def numbers(self, raw: RawBatch) -> tuple[NumberBatch, list[Any]]:
         """Return the confidential cells of some rows, and their text where the file is text.
 

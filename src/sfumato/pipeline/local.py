@@ -62,7 +62,7 @@ class LocalEngine:
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows; see `Engine`."""
         look = empty.fresh()
-        for raw in self._read("reading", cells):
+        for raw in self._read("reading", cells.read_columns):
             look.add(*cells.numbers(raw))
         return look
 
@@ -86,7 +86,9 @@ class LocalEngine:
                 def run(one: Callable[[int, int], None], spans: Sequence[tuple[int, int]]) -> None:
                     list(pool.map(lambda span: one(*span), spans))
 
-                for raw in self._read("releasing", None):
+                # a gappy column stays text, so that its gaps come back as they were written
+                whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]
+                for raw in self._read("releasing", None, whole if job.same_columns else cells.plain):
                     batch, _ = cells.numbers(raw)
                     done = perturb_batch(batch, job, run)
                     released = list(zip(job.columns, done.units, strict=True))
@@ -111,12 +113,12 @@ class LocalEngine:
         return _Sorted(Reorder(sink, self._workspace, job.n_rows, memory=self._memory), job)
 
     def _numbers(self, what: str, cells: Cells) -> Iterator[NumberBatch]:
-        for raw in self._read(what, cells):
+        for raw in self._read(what, cells.read_columns, cells.plain):
             yield cells.numbers(raw)[0]
 
-    def _read(self, what: str, cells: Cells | None) -> Iterator[RawBatch]:
+    def _read(self, what: str, columns: Sequence[str] | None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
         self._watch.begin(what)
-        for raw in self._source.batches(None if cells is None else cells.read_columns):
+        for raw in self._source.batches(columns, numbers):
             self._watch.at(raw.share)
             yield raw
         self._watch.end()

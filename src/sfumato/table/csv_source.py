@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -61,8 +61,9 @@ class CsvSource:
         self.names = tuple(next(csv.reader([text], delimiter=self.style.separator)))
         check_headers(self.names, str(path))
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[RawBatch]:
+    def batches(self, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
         """Read the file once; see `Source`."""
+        types = {name: pl.Float64 if name in set(numbers) else pl.String for name in self.names}
         wanted = list(self.names) if columns is None else [name for name in self.names if name in set(columns)]
         size = max(self.path.stat().st_size, 1)
         row = 0
@@ -77,7 +78,7 @@ class CsvSource:
                 if not more and len(self.names) > 1:
                     block = block.rstrip(b"\r\n")
                 if block:
-                    frame = self._parse(block, wanted, line)
+                    frame = self._parse(block, wanted, types, line)
                     yield RawBatch(frame, row, min(1.0, _position(file) / size))
                     row += frame.height
                     line += block.count(b"\n")
@@ -102,26 +103,30 @@ class CsvSource:
             pass
         raise DataError(f"{self.path}: cannot be read to its end", hint="is the gzip file complete?")
 
-    def _parse(self, block: bytes, wanted: list[str], line: int) -> pl.DataFrame:
+    def _parse(self, block: bytes, wanted: list[str], types: Mapping[str, Any], line: int) -> pl.DataFrame:
         separator = self.style.separator.encode()
         records, separators = _count(block, separator)
         if separators != records * (len(self.names) - 1):
             raise self._ragged(block, line)
-        frame = None
-        try:
-            frame = pl.read_csv(
-                io.BytesIO(block),
-                has_header=False,
-                separator=self.style.separator,
-                schema=dict.fromkeys(self.names, pl.String),
-                columns=[self.names.index(name) for name in wanted],
-            )
-        except (pl.exceptions.PolarsError, OSError):
-            frame = None
+        frame = self._read_block(block, wanted, types)
+        if frame is None:  # a cell that is no plain number: whoever asked looks at the text
+            frame = self._read_block(block, wanted, dict.fromkeys(self.names, pl.String))
         # outside the handler, and without the reader's own words: they quote cells of the file
         if frame is None or frame.height != records:
             raise self._ragged(block, line)
         return frame.select(wanted)
+
+    def _read_block(self, block: bytes, wanted: list[str], types: Mapping[str, Any]) -> pl.DataFrame | None:
+        try:
+            return pl.read_csv(
+                io.BytesIO(block),
+                has_header=False,
+                separator=self.style.separator,
+                schema=dict(types),
+                columns=[self.names.index(name) for name in wanted],
+            )
+        except (pl.exceptions.PolarsError, OSError):
+            return None
 
     def _ragged(self, block: bytes, line: int) -> DataError:
         """Find what is wrong with a block, slowly, and say it without quoting a cell."""

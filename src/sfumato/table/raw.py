@@ -65,5 +65,8 @@ class Source(Protocol):
     def style(self) -> CsvStyle:
         """How the release is written if it is a CSV file."""
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[RawBatch]:
-        """Read the table once, in order; all columns for None."""
+    def batches(self, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
+        """Read the table once, in order; all columns for None.
+
+        Columns in `numbers` hold plain numbers and empty cells: a text file may parse them at once.
+        """

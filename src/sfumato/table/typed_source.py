@@ -51,7 +51,11 @@ class TypedSource:
         check_headers(self.names, str(path))
         self._batch = batch_rows or max(4096, _BATCH_CELLS // max(len(self.names), 1))
 
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[RawBatch]:
+    def batches(
+        self,
+        columns: Sequence[str] | None = None,
+        numbers: Sequence[str] = (),  # noqa: ARG002  # they are numbers already
+    ) -> Iterator[RawBatch]:
         """Read the table once; see `Source`."""
         wanted = list(self.names) if columns is None else [name for name in self.names if name in set(columns)]
         total = max(sum(self._rows), 1)
