@@ -29,7 +29,7 @@ def measure(quick: bool) -> Section:
     section = Section(
         "Other tools",
         f"The same table of {n_rows:,} rows x 10 columns, each tool in a process of its own, processor seconds without "
-        f"imports of the table; a tool gets {patience} seconds. They do not do the same thing as we do: each line says "
+        f"imports and reading; a tool gets {patience} seconds. They do not do the same thing as we do: each line says "
         "what was run.",
         ["tool", "version", "task", "seconds", "peak MB", "ours", "seconds", "peak MB"],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 _SUM_BITS = 30  # 2^30 times 2^33 rows fits in 64 bits, and times the 2^18 rows of a block is exact in a double
 _SQUARE_BITS = 16
 _FEWEST_ROWS, _MOST_ROWS = 1 << 14, 1 << 18
-_BLOCK_BYTES = 1 << 25
+_BLOCK_BYTES = 1 << 24  # below the size from which an allocation is returned to the system each time
 
 
 def positions(values: Floats, low: float, high: float, n_intervals: int) -> tuple[Integers, Floats]:
@@ -43,9 +43,10 @@ def positions(values: Floats, low: float, high: float, n_intervals: int) -> tupl
     if high <= low:
         return np.zeros(len(values), dtype=np.int64), np.zeros(len(values))
     place = _on_scale(values, low, high, n_intervals)
-    interval = np.minimum(place, _last_place(n_intervals)).astype(np.int64)
-    place -= interval
-    return interval, place
+    whole = np.minimum(place, _last_place(n_intervals))
+    np.floor(whole, out=whole)
+    place -= whole
+    return whole.astype(np.int64), place
 
 
 def intervals_of(values: Floats, low: float, high: float, n_intervals: int) -> Integers:
@@ -67,6 +68,20 @@ def _on_scale(values: Floats, low: float, high: float, n_intervals: int) -> Floa
 def _last_place(n_intervals: int) -> float:
     # the largest number below the end of the scale: the end itself belongs to the last interval
     return float(np.nextafter(float(n_intervals), 0.0))
+
+
+class _Scratch(NamedTuple):
+    """Arrays of a block, made once for all its columns: the system zeroes what is allocated anew."""
+
+    interval: Integers
+    fine: Floats
+    square: Floats
+    whole: Integers
+
+    @classmethod
+    def of(cls, n_rows: int, n_intervals: int) -> _Scratch:
+        whole = np.empty(n_intervals, dtype=np.int64)
+        return cls(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty(n_rows), whole)
 
 
 class IntervalCounts(Summary):
@@ -95,19 +110,21 @@ class IntervalCounts(Summary):
 
     def add(self, tile: Floats, rows: Rows) -> None:
         fast = compiled_kernels(tile.size)
-        for column, values in enumerate(tile):
-            if fast is not None:
+        if fast is not None:
+            for column, values in enumerate(tile):
                 low, high = float(self._low[column]), float(self._high[column])
                 totals = (self.counts[column], self._sums[column], self._squares[column])
-                fast.count_intervals(values, low, high, *totals, 2.0**_SUM_BITS, 2.0**_SQUARE_BITS)
-                continue
+                fast.count_intervals(values, low, high, 2.0**_SUM_BITS, 2.0**_SQUARE_BITS, *totals)
+            return
+        scratch = _Scratch.of(min(tile.shape[1], _MOST_ROWS), self.n_intervals)
+        for column, values in enumerate(tile):
             for start, stop in spans(len(values), _MOST_ROWS):
-                self._count(column, values[start:stop])
+                self._count(column, values[start:stop], scratch)
 
-    def _count(self, column: int, values: Floats) -> None:
-        interval = np.empty(len(values), dtype=np.int64)
-        fine, square = np.empty(len(values)), np.empty(len(values))
-        for start, stop in spans(len(values), tile_rows(1)):  # places in the cache, counting over the whole block
+    def _count(self, column: int, values: Floats, scratch: _Scratch) -> None:
+        n = len(values)
+        interval, fine, square = scratch.interval[:n], scratch.fine[:n], scratch.square[:n]
+        for start, stop in spans(n, tile_rows(1)):  # places in the cache, counting over the whole block
             here = slice(start, stop)
             interval[here], place = positions(values[here], self._low[column], self._high[column], self.n_intervals)
             np.multiply(place, 2.0**_SUM_BITS, out=fine[here])
@@ -116,13 +133,10 @@ class IntervalCounts(Summary):
             np.rint(square[here], out=square[here])
             square[here] *= square[here]
         self.counts[column] += np.bincount(interval, minlength=self.n_intervals)
-        self._sums[column] += self._exact_sums(interval, fine)
-        self._squares[column] += self._exact_sums(interval, square)
-
-    def _exact_sums(self, interval: Integers, whole: Floats) -> Integers:
         # doubles hold these sums of whole numbers exactly, so their order does not matter
-        out: Integers = np.bincount(interval, weights=whole, minlength=self.n_intervals).astype(np.int64)
-        return out
+        for totals, weights in ((self._sums[column], fine), (self._squares[column], square)):
+            scratch.whole[...] = np.bincount(interval, weights=weights, minlength=self.n_intervals)
+            totals += scratch.whole
 
     def merge(self, other: Self) -> None:
         self.counts += other.counts
