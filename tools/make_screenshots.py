@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-IMAGES = Path(__file__).resolve().parent.parent / "docs" / "img"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.conftest import CHROMIUM_FLAGS as FLAGS  # noqa: E402
+from tests.studio.running import RunningStudio  # noqa: E402
+
+IMAGES = ROOT / "docs" / "img"
 PATIENCE = 300_000  # milliseconds
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as home:
-        studio = subprocess.Popen(
-            [sys.executable, "-m", "sfumato", "studio", "--no-browser"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "XDG_DATA_HOME": home, "PYTHONUNBUFFERED": "1"},
-        )
-        try:
-            assert studio.stdout is not None
-            found = re.search(r"http://\S+", studio.stdout.readline())
-            assert found
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-                page = browser.new_page(viewport={"width": 1280, "height": 860})
-                page.set_default_timeout(PATIENCE)
-                page.goto(found[0])
-                tour(page, home)
-                browser.close()
-        finally:
-            studio.terminate()
-            studio.wait()
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        studio = RunningStudio(Path(home))
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page.set_default_timeout(PATIENCE)
+        page.goto(studio.link)
+        tour(page, home)
+        browser.close()
+        studio.stop()
 
 
 def tour(page: Page, home: str) -> None:

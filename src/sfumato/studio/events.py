@@ -45,6 +45,11 @@ class Stream:
         if self._stopped.is_set():
             raise StoppedError
 
+    def rest(self, seconds: float) -> None:
+        """Wait a moment before heavy work: who moves a slider on will have gone by then."""
+        self._stopped.wait(seconds)
+        self.check()
+
     def stop(self) -> None:
         """Tell the working thread that its reader has gone."""
         self._stopped.set()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import shutil
 import threading
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.exceptions import ParameterError, ReleaseCancelledError, SfumatoWarning
+from sfumato.exceptions import ParameterError, ReleaseCancelledError
 from sfumato.studio.events import Board, error_data
 from sfumato.studio.folder import Folder
 from sfumato.studio.policies import command_line, file_stem, policy_of
@@ -97,11 +96,7 @@ class ReleaseJobs:
         target, plan = job.place / f"{stem}-released{ending}", job.place / f"{stem}-policy.toml"
         plan.write_text(policy_text(policy), encoding="utf-8")
         progress = lambda what, share: self._tell(job, what=what, share=share)  # noqa: E731
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SfumatoWarning)  # the receipt has them as notes
-            done = release(
-                job.source, target, policy=plan, key=new_key_path(target), progress=progress, cancel=job.cancel
-            )
+        done = release(job.source, target, policy=plan, key=new_key_path(target), progress=progress, cancel=job.cancel)
         assert done.key_path is not None
         self._offer(job, "release", target, "Download the release", "hand out this file alone")
         self._offer(job, "policy", plan, "Policy", "what was done, without secrets")

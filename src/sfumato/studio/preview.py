@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import threading
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
@@ -21,11 +19,12 @@ from sfumato.auditing.privacy import measure_privacy
 from sfumato.auditing.run import describe_method
 from sfumato.auditing.verbatim import find_verbatim
 from sfumato.core.keys import Key
-from sfumato.exceptions import DataError, SfumatoWarning
+from sfumato.exceptions import DataError
 from sfumato.perturb.catalogue import method
 from sfumato.studio.events import Stream
 from sfumato.studio.prepared import Prepared, main_directions
 from sfumato.studio.settings import CLUSTERS, perturber_of
+from sfumato.studio.warned import collect_warnings
 
 __all__ = ["before", "preview"]
 
@@ -35,7 +34,8 @@ ATTACK_SECONDS = 1.5
 _BINS = 40
 _MANY_PASSES = 8
 _QUICK_ROWS = 600
-_one_at_a_time = threading.Lock()  # what Python warns of belongs to the process, not to a thread
+_BATCH_ROWS = 5_000
+_PAUSE = 0.4  # seconds
 
 
 def before(prepared: Prepared, axes: Sequence[str] | None, k: int) -> dict[str, Any]:
@@ -90,14 +90,15 @@ def preview(
     # a method of many passes shows the first rows at once, and all of them when they are ready
     slow = max([row.passes, *(method(extra).passes for extra in settings["extras"])]) >= _MANY_PASSES
     for rows in [_QUICK_ROWS, len(prepared.points)] if slow and not picture_only else [len(prepared.points)]:
-        stream.check()
-        released, notes = _perturb(prepared, settings, key, rows)
+        released, notes = _perturb(prepared, settings, key, rows, stream)
         points = _on_axes(prepared, released, axes) if same else released @ main_directions(released)
         stream.send({"type": "scatter", "points": _packed(points), "range": _range(points), "same_axes": same})
         if picture_only:
             return None
         first = prepared.agreement(released, _allowed(k), same_columns=same)
         stream.send({"type": "clusters", **asdict(first)})
+        if rows < len(prepared.points):
+            stream.rest(_PAUSE)
     stream.send({"type": "notes", "notes": notes})
     stream.send({"type": "histograms", "columns": _histograms(prepared, released) if same else []})
     agreements = [first]
@@ -115,16 +116,24 @@ def preview(
     return entry
 
 
-def _perturb(prepared: Prepared, settings: dict[str, Any], key: Key, rows: int) -> tuple[Floats, list[str]]:
+def _perturb(
+    prepared: Prepared, settings: dict[str, Any], key: Key, rows: int, stream: Stream
+) -> tuple[Floats, list[str]]:
     """Return the first rows, released, and what the method warns of."""
     perturber = perturber_of(settings, key, list(prepared.names))
     _use_known_clusterings(perturber, prepared)
-    with _one_at_a_time, warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", SfumatoWarning)
-        released = perturber.fit_transform(prepared.table[:rows]).to_numpy().astype(np.float64)
+    table = prepared.table[:rows]
+
+    def batches() -> Iterator[Any]:
+        for start in range(0, rows, _BATCH_ROWS):
+            stream.check()  # every pass is a chance to stop
+            yield table[start : start + _BATCH_ROWS]
+
+    with collect_warnings() as notes:
+        released = perturber.fit_batches(batches).transform(table).to_numpy().astype(np.float64)
     if method(settings["method"]).row_preserving:
         released = prepared.rounded(released)
-    return released, sorted({str(one.message) for one in told if issubclass(one.category, SfumatoWarning)})
+    return released, sorted(notes)
 
 
 def _use_known_clusterings(perturber: Any, prepared: Prepared) -> None:

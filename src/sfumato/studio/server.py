@@ -18,6 +18,7 @@ from sfumato.studio.app import Studio, make_app
 from sfumato.studio.folder import Folder, private_home
 from sfumato.studio.security import Access, Gate
 from sfumato.studio.uploads import Limits
+from sfumato.studio.warned import listen_to_warnings
 
 __all__ = ["serve"]
 
@@ -46,6 +47,7 @@ def serve(
     """
     if file is not None and not file.exists():
         raise DataError(f"{file}: no such file", hint="check the path")
+    listen_to_warnings()
     listener = _listener(port)
     access = Access(listener.getsockname()[1])
     folder = Folder(private_home())

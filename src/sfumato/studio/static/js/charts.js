@@ -30,7 +30,6 @@ function plot(place, height, build) {
     made?.destroy();
     const { options, data } = built;
     made = new uPlot({ width, height, legend: { show: false }, cursor: { show: false }, padding: [10, 12, 0, 0], ...options }, data, place);
-    place.dispatchEvent(new Event("painted", { bubbles: true }));
   };
   let width = 0;
   const observer = new ResizeObserver(() => { if (place.clientWidth !== width) { width = place.clientWidth; draw(); } });
@@ -79,7 +78,7 @@ export function scatter(place, read) {
     return {
       options: {
         scales: { x: { time: false, range: x }, y: { range: y } }, axes: axes(palette, shown.names), series: [{}, { show: false }],
-        hooks: { draw: [(u) => paint(u, shown, palette)] },
+        hooks: { draw: [(u) => { paint(u, shown, palette); place.dispatchEvent(new Event("painted")); }] },
       },
       data: [x, [null, null]],
     };
