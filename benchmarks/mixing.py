@@ -41,8 +41,8 @@ def measure(quick: bool) -> Section:
     ratio, exponent = best["mix, large"] / best["k-means, large"], log10(best["mix, large"] / best["mix, small"])
     return Section(
         "Atom mixing",
-        "`AtomMixing` with k = 2..8 on 20 columns against scikit-learn's `KMeans` (one start each) for the same k on the "
-        f"same {large:,} rows; exponent of its cost from {small:,} to {large:,} rows.",
+        "`AtomMixing` with k = 2..8 on 20 columns against scikit-learn's `KMeans` (one start each) for the same k on "
+        f"the same {large:,} rows; exponent of its cost from {small:,} to {large:,} rows.",
         ["what", "seconds"],
         [[name, seconds] for name, seconds in best.items()],
         [

@@ -135,7 +135,19 @@ class Moments(Summary):
         self._sums: list[int] = [0] * d
         self._rest: list[int] = [0] * d
         shape = (d, d) if cross else (d,)
-        self._products = np.zeros(shape, dtype=object)
+        self._older = np.zeros(shape, dtype=object)
+        self._recent = np.zeros(shape, dtype=np.int64)  # of fewer than 2^20 rows, which 64 bits hold
+        self._recent_rows = 0
+
+    @property
+    def _products(self) -> NDArray[np.object_]:
+        """The sums of products of steps, as integers without bounds."""
+        total: NDArray[np.object_] = self._older + self._recent.astype(object)
+        return total
+
+    def _set_products(self, total: NDArray[np.object_]) -> None:
+        self._older, self._recent_rows = total, 0
+        self._recent[...] = 0
 
     def fresh(self) -> Self:
         return type(self)(self._low, self._high, cross=self._cross)
@@ -150,16 +162,17 @@ class Moments(Summary):
 
     def _add_part(self, tile: Floats) -> None:
         steps, sums, rests = self._steps(tile)
-        products = np.zeros(self._products.shape, dtype=np.int64)
+        if self._recent_rows + tile.shape[1] > 1 << 20:
+            self._set_products(self._products)
+        self._recent_rows += tile.shape[1]
         for start in range(0, tile.shape[1], _PRODUCT_ROWS):
             part = steps[:, start : start + _PRODUCT_ROWS]
             exact = part @ part.T if self._cross else (part * part).sum(axis=1)
-            products += exact.astype(np.int64)
+            self._recent += exact.astype(np.int64)
         self.n_rows += tile.shape[1]
         for column, (s, r) in enumerate(zip(sums, rests, strict=True)):
             self._sums[column] += int(s)
             self._rest[column] += int(r)
-        self._products += products.astype(object)
 
     def _steps(self, tile: Floats) -> tuple[Floats, Any, Any]:
         """Return the values in whole steps of the grid, their sums, and the sums of the rests in 2^-22 steps."""
@@ -181,7 +194,7 @@ class Moments(Summary):
         self.n_rows += other.n_rows
         self._sums = [a + b for a, b in zip(self._sums, other._sums, strict=True)]
         self._rest = [a + b for a, b in zip(self._rest, other._rest, strict=True)]
-        self._products = self._products + other._products
+        self._set_products(self._products + other._products)
 
     def mean(self) -> Floats:
         """Return the mean of each column."""
@@ -196,12 +209,12 @@ class Moments(Summary):
 
     def step_covariance(self) -> Floats:
         """Return the covariance matrix (divisor n - 1) in steps of the grid, which neither under- nor overflows."""
-        n = self.n_rows
-        out: Floats = np.empty(self._products.shape)
+        n, products = self.n_rows, self._products
+        out: Floats = np.empty(products.shape)
         for i, a in enumerate(self._sums):
             for j, b in enumerate(self._sums):
                 # integers divided by integers: correctly rounded, whatever their size
-                out[i, j] = (n * self._products[i, j] - a * b) / (n * max(n - 1, 1))
+                out[i, j] = (n * products[i, j] - a * b) / (n * max(n - 1, 1))
         return out
 
     def covariance(self) -> Floats:
