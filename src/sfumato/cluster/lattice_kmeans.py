@@ -30,8 +30,11 @@ def _nearest(steps: Floats, centres: Floats) -> tuple[Integers, Floats]:
     for start in range(0, steps.shape[1], _BLOCK):
         scores = exact_product(doubled, steps[:, start : start + _BLOCK])
         scores += norms[:, None]
-        labels[start : start + _BLOCK] = scores.argmin(axis=0)
-        cost[start : start + _BLOCK] = scores.min(axis=0)
+        least, nearest = cost[start : start + _BLOCK], labels[start : start + _BLOCK]
+        least[:], nearest[:] = scores[0], 0
+        for index in range(1, len(scores)):  # numpy's own argmin along the first axis is many times slower
+            nearest[scores[index] < least] = index
+            np.minimum(least, scores[index], out=least)
     return labels, cost
 
 
@@ -63,7 +66,10 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
     for _ in range(rounds):
         counts = np.bincount(labels, minlength=k)
         # sums of whole numbers below 2^53 are exact in any order
-        sums = np.stack([np.bincount(labels, weights=column, minlength=k) for column in steps], axis=1)
+        sums = np.zeros((k, len(steps)))
+        for start in range(0, len(labels), _BLOCK):
+            members = (labels[start : start + _BLOCK] == np.arange(k)[:, None]).astype(np.float64)
+            sums += members @ steps[:, start : start + _BLOCK].T
         filled = counts > 0
         moved = np.where(filled[:, None], np.rint(sums / np.maximum(counts, 1)[:, None]), centres)
         if (moved == centres).all():

@@ -252,16 +252,33 @@ class Sample(Summary):
         self._words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._labels: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._values: Floats | None = None
+        self._waiting: list[tuple[NDArray[np.uint64], NDArray[np.uint64], Floats]] = []
 
     def fresh(self) -> Self:
         return type(self)(self._size, self._subkey)
 
     def add(self, tile: Floats, rows: Rows) -> None:
-        self._keep(rows.words(self._subkey), rows.labels(), tile)
+        words = rows.words(self._subkey)
+        if len(self._words) == self._size:  # full: most rows come too late
+            early = words <= self._words[-1]
+            self._waiting.append((words[early], rows.labels()[early], tile[:, early]))
+        else:
+            self._waiting.append((words, rows.labels(), tile.copy()))
+        if sum(len(part[0]) for part in self._waiting) > self._size // 2:
+            self._join()
 
     def merge(self, other: Self) -> None:
+        self._join()
+        other._join()
         if other._values is not None:
             self._keep(other._words, other._labels, other._values)
+
+    def _join(self) -> None:
+        """Put the rows that wait in their places; not each time, because it moves the whole sample."""
+        if self._waiting:
+            words, labels, values = zip(*self._waiting, strict=True)
+            self._waiting = []
+            self._keep(np.concatenate(words), np.concatenate(labels), np.concatenate(values, axis=1))
 
     def _keep(self, words: NDArray[np.uint64], labels: NDArray[np.uint64], values: Floats) -> None:
         if len(words) > self._size:
@@ -276,11 +293,13 @@ class Sample(Summary):
 
     def values(self) -> Floats:
         """Return the sampled rows in the order of their words, shape (size, d)."""
+        self._join()
         assert self._values is not None
         return np.ascontiguousarray(self._values.T)
 
     def labels(self) -> NDArray[np.uint64]:
         """Return the row labels of the sampled rows, in the same order."""
+        self._join()
         return self._labels
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -41,6 +42,8 @@ class Cells(Hidden):
         Distance from the own centre to the other, in units of the space; 1 where they coincide.
     low, high : arrays of shape (d,)
         Bounds of the columns in units of the space; infinite where there are none.
+    sizes : tuple of int
+        Centres of each clustering, of all sets one after the other.
     """
 
     space: Space
@@ -50,6 +53,7 @@ class Cells(Hidden):
     lengths: Floats
     low: Floats
     high: Floats
+    sizes: tuple[int, ...]
 
     @classmethod
     def build(
@@ -81,7 +85,8 @@ class Cells(Hidden):
             difference = column[None, :] - column[own]
             squared += difference * difference
         lengths = np.where(squared > 0, np.sqrt(squared) * 2.0**-space.bits, 1.0)
-        return cls(space, centres, own, (centres * centres).sum(axis=1) / 2, lengths, low, high)
+        every = tuple(sizes) * len(sets)
+        return cls(space, centres, own, (centres * centres).sum(axis=1) / 2, lengths, low, high, every)
 
     def _gaps(self, steps: Floats, atoms: Integers) -> Floats:
         """Return how much nearer the own centre is than each other one, shape (c, rows), in steps squared."""
@@ -90,9 +95,18 @@ class Cells(Hidden):
         return self._against_own(scores, atoms)
 
     def _against_own(self, scores: Floats, atoms: Integers) -> Floats:
-        own = np.take_along_axis(scores, self.own[atoms].T, axis=0)
-        own -= scores
-        return own
+        """Return the own score less each other one; changes `scores`."""
+        columns = np.arange(len(atoms))
+        for start, stop in self._clusterings:
+            own = scores[self.own[atoms, start], columns]
+            np.subtract(own, scores[start:stop], out=scores[start:stop])
+        return scores
+
+    @cached_property
+    def _clusterings(self) -> tuple[tuple[int, int], ...]:
+        """First and last centre of every clustering."""
+        ends = np.cumsum(self.sizes).tolist()
+        return tuple(zip([0, *ends[:-1]], ends, strict=True))
 
     def depth(self, inside: Floats, atoms: Integers) -> Floats:
         """Return the distance of every row to the nearest wall of its atom's cell; negative outside.
@@ -148,7 +162,15 @@ class Cells(Hidden):
             np.clip(points, self.low[:, None], self.high[:, None], out=points)
         return points
 
-    def reach(self, start: Floats, way: Floats, atoms: Integers) -> Floats:
+    def nearness(self, points: Floats) -> Floats:
+        """Return how near a point of each atom is to the walls of its cell: 1 / gap, shape (c, a); 0 for no wall."""
+        atoms = np.arange(len(points))
+        gaps = self._gaps(self.space.steps(np.ascontiguousarray(points.T)), atoms)
+        near: Floats = 1.0 / np.maximum(gaps, 1e-300)
+        near[self.lengths.T * (np.arange(len(self.centres))[:, None] != self.own.T) == 0.0] = 0.0
+        return near
+
+    def reach(self, start: Floats, way: Floats, atoms: Integers, near: Floats) -> Floats:
         """Return how many times its way a row may go from its start before it meets a wall.
 
         Parameters
@@ -156,22 +178,26 @@ class Cells(Hidden):
         start, way : arrays of shape (d, rows)
             The start lies inside the cell.
         atoms : array of shape (rows,)
+        near : array of shape (c, rows)
+            How near the starts are to the walls, from `nearness`.
         """
-        gaps = self._gaps(self.space.steps(start), atoms)
         speed = self._against_own(exact_product(self.centres, self.space.steps(way)), atoms)
-        times = np.full(speed.shape, np.inf)
-        # the gap shrinks by -speed each time; a wall behind the row never stops it
-        np.divide(np.maximum(gaps, 0.0), -speed, out=times, where=speed < 0)
-        nearest: Floats = times.min(axis=0)
+        # the gap shrinks by -speed each time, so the share of it that one time takes is -speed x nearness;
+        # walls behind the row have a negative share and never stop it
+        speed *= near
+        share = -speed.min(axis=0)
+        nearest: Floats = np.divide(1.0, share, out=np.full(len(share), np.inf), where=share > 0)
         for at, towards, low, high in zip(start, way, self.low, self.high, strict=True):
-            for room, speed_there in ((high - at, towards), (at - low, -towards)):
-                if np.isfinite(room).all():
-                    met = np.full(len(room), np.inf)
-                    np.divide(np.maximum(room, 0.0), speed_there, out=met, where=speed_there > 0)
+            for left, speed_there in ((high - at, towards), (at - low, -towards)):
+                if np.isfinite(left).all():
+                    met = np.full(len(left), np.inf)
+                    np.divide(np.maximum(left, 0.0), speed_there, out=met, where=speed_there > 0)
                     np.minimum(nearest, met, out=nearest)
         return nearest
 
-    def clip(self, rows: Floats, anchors: Floats, atoms: Integers, *, margin: float) -> Floats:
+    def clip(
+        self, rows: Floats, anchors: Floats, atoms: Integers, *, margin: float, near: Floats | None = None
+    ) -> Floats:
         """Return rows drawn towards their anchors until they lie in their cells.
 
         Parameters
@@ -183,11 +209,15 @@ class Cells(Hidden):
         atoms : array of shape (rows,)
         margin : float
             Share of the way to the wall that a row may go.
+        near : array of shape (c, a), optional
+            From `nearness(anchors)`, when rows are clipped in many pieces.
         """
         start = anchors[atoms].T
         way = rows - start
         farthest = np.abs(way).max(axis=0)
         limit = LARGEST_STEPS * 2.0**-self.space.bits
         way *= np.where(farthest > limit, limit / np.maximum(farthest, limit), 1.0)
-        clipped: Floats = start + np.minimum(1.0, margin * self.reach(start, way, atoms)) * way
-        return clipped
+        walls = (self.nearness(anchors) if near is None else near)[:, atoms]
+        way *= np.minimum(1.0, margin * self.reach(start, way, atoms, walls))
+        way += start
+        return way

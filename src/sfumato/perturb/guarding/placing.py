@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _LOOPS = 4
+_STILL = 1e-3  # centres that move less, in units of the space, have the walls of the named ones
 _SMALL_MARGIN = 0.9  # rows of small atoms keep farther from the walls: they have no round that ends exactly
 
 
@@ -111,6 +112,9 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
         targets[~small] = atoms.means[~small] + shifts[~small]
         drift = np.stack([_in_order(incidence * (counts * column)) for column in (moved + shifts).T], axis=1)
         shift = np.rint(drift / sizes[:, None] / unit)
+        if float(np.abs(shift).max()) * unit < _STILL:
+            both = cells
+            continue
         released = named.stacked + shift
         both = Cells.build(named.space, [named.stacked, released], atoms.labels, named.sizes, cells.low, cells.high)
     lengths = np.sqrt((shift * shift).sum(axis=1)) * unit

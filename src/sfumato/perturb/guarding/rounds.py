@@ -56,6 +56,7 @@ class Guard(Hidden):
 
     def __init__(self, cells: Cells, targets: Floats, counts: Integers, scatter: Floats | None = None) -> None:
         self._cells, self._targets, self._counts, self._scatter = cells, targets, counts, scatter
+        self._near = cells.nearness(targets)
         self.steps: list[Step] = []
 
     @property
@@ -72,7 +73,7 @@ class Guard(Hidden):
         """Return proposed rows after all rounds so far and one more clipping."""
         for step in self.steps:
             rows = self._one(rows, atoms, step)
-        return self._cells.clip(rows, self._targets, atoms, margin=_MARGIN)
+        return self._cells.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
 
     def finished(self, rows: Floats, atoms: Integers) -> Floats:
         """Return proposed rows after all rounds."""
@@ -81,7 +82,7 @@ class Guard(Hidden):
         return rows
 
     def _one(self, rows: Floats, atoms: Integers, step: Step) -> Floats:
-        rows = self._cells.clip(rows, self._targets, atoms, margin=_MARGIN)
+        rows = self._cells.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
         start = self._targets[atoms].T
         moved: Floats = start + step.factor[atoms] * (rows - start - step.shift[atoms].T)
         return moved
@@ -103,7 +104,7 @@ class Guard(Hidden):
         """Return the smallest e with which y - delta, drawn towards the target, stays in the cell of y."""
         atoms = np.arange(len(shift))
         # T + (1 - e)(y - T - delta) is between y and T - (1 - e)/e delta: the shift may use the room at the target
-        times = self._cells.reach(self._targets.T, -shift.T, atoms)
+        times = self._cells.reach(self._targets.T, -shift.T, atoms, self._near)
         e = np.divide(1.0, 1.0 + times, out=np.zeros(len(times)), where=np.isfinite(times))
         shrunk: Floats = np.minimum(1.0, 1.02 * e)
         return shrunk

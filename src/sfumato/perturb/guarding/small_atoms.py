@@ -115,14 +115,14 @@ def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cel
     wanted = np.stack([_summed(share * column) for column in moved.T], axis=1)
     weight = np.where(large, 1.0, 0.0)
     index = np.flatnonzero(large)
-    start = atoms.means[index].T
+    start, near = atoms.means[index].T, cells.nearness(atoms.means)[:, index]
     for _ in range(30):
         gram = np.stack([_summed(share * (row * weight / counts)) for row in share])
         gram[np.diag_indices(len(gram))] += _RIDGE
         solved = solve_positive(gram, wanted)
         pull = np.stack([_summed(share.T * column) for column in solved.T], axis=1)
         shifts = -(weight / counts)[:, None] * pull
-        used = 1.0 / np.maximum(cells.reach(start, shifts[index].T, index), 1e-12)
+        used = 1.0 / np.maximum(cells.reach(start, shifts[index].T, index, near), 1e-12)
         over = used > _LIMIT
         if not over.any():
             return shifts
