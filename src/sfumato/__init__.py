@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato import exceptions as exceptions
     from sfumato import metrics as metrics
     from sfumato import perturb as perturb
+    from sfumato import spark as spark
     from sfumato.auditing.model import Audit as Audit
     from sfumato.auditing.run import audit as audit
     from sfumato.core.keys import Key as Key
@@ -62,6 +63,7 @@ _HOMES = {
     "perturb": "",
     "release": "sfumato.pipeline.release",
     "restore": "sfumato.pipeline.restore",
+    "spark": "",
     "tune": "sfumato.tuning.tune",
 }
 

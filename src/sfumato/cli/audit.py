@@ -112,6 +112,6 @@ def _audit_with_key(
     if key is None:
         raise click.UsageError("--receipt is opened with its key: give --key too")
     opened, _ = load_key(key)
-    digest = file_digest(released, opened.derive("released")) if released.is_file() else None
+    digest = file_digest(released, opened.derive("released")) if released.exists() else None
     opened, body = receipt_of(key, receipt, digest=digest)
     return audit_files(open_source(original), open_source(released), opened, body, **options)

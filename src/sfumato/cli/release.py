@@ -12,9 +12,10 @@ import click
 
 from sfumato.cli.progress import Progress
 from sfumato.cli.words import writable
-from sfumato.exceptions import MissingComponentError, SfumatoWarning
+from sfumato.exceptions import SfumatoWarning
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.pipeline.receipt import Receipt
+from sfumato.pipeline.release import EngineMaker
 from sfumato.pipeline.release import release as run_release
 
 __all__ = ["release"]
@@ -69,8 +70,11 @@ def release(
     becomes. Every column of numbers that you neither drop nor keep is perturbed; text columns must be dropped
     (--id) or kept (--keep).
     """
+    maker: EngineMaker | None = None
     if engine == "spark":
-        raise MissingComponentError("this version has no Spark engine", hint="leave out --engine")
+        from sfumato.spark.files import spark_engine  # loads pyspark
+
+        maker = spark_engine
     writable(report)
     with Progress() as progress, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", SfumatoWarning)
@@ -90,6 +94,7 @@ def release(
             report=report,
             force=force,
             progress=progress,
+            engine=maker,
         )
     if as_json:
         click.echo(json.dumps(done.to_data(), indent=2))

@@ -52,6 +52,10 @@ class RowHasher(Hidden):
         self._spread = _odd_words(derive(subkey, "spread"), 1)[0]
         self._lanes = [_odd_words(derive(subkey, "lane", lane), 3) for lane in (0, 1)]
 
+    def plain(self) -> tuple[bytes, tuple[str, ...]]:
+        """Return the subkey and the names: what another process needs for the same hashes."""
+        return self._subkey, self._names
+
     def rows(self, tile: NDArray[np.float64]) -> NDArray[np.uint64]:
         """Return one 64-bit hash for each row of a tile of shape (columns, rows)."""
         total = np.zeros(tile.shape[1], dtype=np.uint64)

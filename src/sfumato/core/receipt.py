@@ -26,7 +26,7 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION
 from sfumato.exceptions import ReceiptError
 
-__all__ = ["ReceiptBody", "open_receipt", "order_words", "release_identity", "release_order", "seal_receipt"]
+__all__ = ["ReceiptBody", "open_receipt", "order_subkey", "release_identity", "release_order", "seal_receipt"]
 
 _HEADER = "sfumato-receipt-1"
 _NONCE = 12
@@ -93,9 +93,9 @@ def release_identity(key: Key, release: str, method: str, parameters: Any, table
     return key.derive("identity", STREAM_VERSION, release, method, parameters, table)
 
 
-def order_words(key: Key, identity: bytes, rows: RowRange) -> NDArray[np.uint64]:
-    """Return the words by which the rows of a release are sorted: its keyed shuffle."""
-    return rows.words(key.derive("order", identity))
+def order_subkey(key: Key, identity: bytes) -> bytes:
+    """Return the subkey whose words the rows of a release are sorted by: its keyed shuffle."""
+    return key.derive("order", identity)
 
 
 def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
@@ -108,7 +108,7 @@ def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
     """
     if not body.shuffled:
         return np.arange(body.n_rows, dtype=np.int64)
-    words = order_words(key, bytes.fromhex(body.identity), RowRange(0, body.n_rows))
+    words = RowRange(0, body.n_rows).words(order_subkey(key, bytes.fromhex(body.identity)))
     return np.argsort(words, kind="stable")
 
 

@@ -64,6 +64,11 @@ class Streams:
         self._streams: dict[tuple[str, str], WordStream] = {}
         self._children: dict[str, Streams] = {}
 
+    @property
+    def root(self) -> bytes:
+        """The 32-byte subkey of the release, for a process that computes some of its rows."""
+        return self._root
+
     def child(self, purpose: str) -> Streams:
         """Return independent streams for a part of the method (the perturber inside `Enhanced`)."""
         if purpose not in self._children:

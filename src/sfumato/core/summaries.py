@@ -8,7 +8,7 @@ in their last bits, and with them every released value.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,11 @@ class Summary(ABC):
     """Something that can be learnt from blocks in any order.
 
     Subclasses add blocks (`add`), give an empty twin for another worker (`fresh`), and join with what
-    another worker has seen (`merge`).
+    another worker has seen (`merge`). What it has learnt stands in the attributes named in `learnt`, so that it can
+    travel to another process without its parameters.
     """
+
+    learnt: ClassVar[tuple[str, ...]]
 
     @property
     def block_rows(self) -> int:
@@ -62,6 +65,8 @@ class Survey(Summary):
         Shared by all workers: each row's hash is written to the place of its number.
     """
 
+    learnt: ClassVar[tuple[str, ...]] = ("n_rows", "low", "high", "_lanes")
+
     def __init__(self, hasher: RowHasher, n_columns: int, hashes: NDArray[np.uint64] | None = None) -> None:
         self._hasher = hasher
         self._hashes = hashes
@@ -72,6 +77,11 @@ class Survey(Summary):
 
     def fresh(self) -> Self:
         return type(self)(self._hasher, len(self.low), self._hashes)
+
+    @property
+    def hasher(self) -> RowHasher:
+        """The hasher of the fingerprint."""
+        return self._hasher
 
     @property
     def block_rows(self) -> int:
@@ -124,6 +134,8 @@ class Moments(Summary):
     >>> moments.mean().tolist(), moments.variance().round(6).tolist()
     ([2.0], [3.333333])
     """
+
+    learnt: ClassVar[tuple[str, ...]] = ("n_rows", "_sums", "_rest", "_products")
 
     def __init__(self, low: Floats, high: Floats, *, cross: bool = True) -> None:
         self._low, self._high, self._cross = low, high, cross
@@ -247,6 +259,8 @@ class Sample(Summary):
         The stream whose words decide.
     """
 
+    learnt: ClassVar[tuple[str, ...]] = ("_words", "_labels", "_values")
+
     def __init__(self, size: int, subkey: bytes) -> None:
         self._size, self._subkey = size, subkey
         self._words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
@@ -306,6 +320,8 @@ class Sample(Summary):
 class Gathered(Summary):
     """All rows, for methods that need the whole table at once; merging is a disjoint union."""
 
+    learnt: ClassVar[tuple[str, ...]] = ("_parts",)
+
     def __init__(self) -> None:
         self._parts: list[tuple[int, Floats]] = []
 
@@ -331,6 +347,8 @@ class Together(Summary):
     ----------
     parts : list of Summary
     """
+
+    learnt: ClassVar[tuple[str, ...]] = ("parts",)
 
     def __init__(self, parts: list[Summary]) -> None:
         self.parts = parts

@@ -56,6 +56,15 @@ class Drive(Hidden):
         self._streams: Streams | None = None
 
     @property
+    def perturber(self) -> Perturber:
+        """The method, without its key."""
+        return self._perturber
+
+    def streams_root(self, facts: Facts) -> bytes:
+        """Return the subkey of this release of a table, from which all its streams come."""
+        return self._perturber._streams_for(self._key, facts.fingerprint).root
+
+    @property
     def method(self) -> str:
         """Id of the method."""
         return self._perturber.method_id

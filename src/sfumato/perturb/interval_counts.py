@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,8 @@ class IntervalCounts(Summary):
     low, high : arrays of shape (d,)
     n_intervals : int
     """
+
+    learnt: ClassVar[tuple[str, ...]] = ("counts", "_sums", "_squares")
 
     def __init__(self, low: Floats, high: Floats, n_intervals: int) -> None:
         self._low, self._high, self.n_intervals = low, high, n_intervals

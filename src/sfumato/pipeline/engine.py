@@ -14,9 +14,11 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.plan import Facts
+from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
+from sfumato.perturb.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.table.finish import finish_column, numbers_of
 from sfumato.table.numbers import Mask, NumberBatch
@@ -46,8 +48,8 @@ class WriteJob(Hidden):
     invertible : bool
     undo : callable, optional
         For invertible methods: the map back, to measure what rounding costs; see `undo_map`.
-    sort_words : callable, optional
-        RowRange -> words by which the rows are sorted; None keeps their order.
+    order_subkey : bytes, optional
+        The subkey whose words the rows are sorted by; None keeps their order.
     n_rows : int
     """
 
@@ -58,7 +60,7 @@ class WriteJob(Hidden):
     same_columns: bool
     invertible: bool
     undo: Callable[[Floats, Sequence[Mask | None]], Floats] | None
-    sort_words: Callable[[RowRange], NDArray[np.uint64]] | None
+    order_subkey: bytes | None
     n_rows: int
 
 
@@ -97,6 +99,9 @@ class Engine(Protocol):
 
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows."""
+
+    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+        """Learn which method it is: the summaries asked for from now on are those of its rounds, in order."""
 
     def fill(self, cells: Cells, empty: S) -> S:
         """Fill a summary over all rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,8 @@ class Medians(Summary):
     [7.5]
     """
 
+    learnt: ClassVar[tuple[str, ...]] = ("_counts",)
+
     def __init__(self, low: Floats, high: Floats) -> None:
         self._low, self._high = low, high
         width = high / _BINS - low / _BINS
@@ -46,6 +48,11 @@ class Medians(Summary):
 
     def fresh(self) -> Self:
         return type(self)(self._low, self._high)
+
+    @property
+    def ranges(self) -> tuple[Floats, Floats]:
+        """Smallest and largest value of each column."""
+        return self._low, self._high
 
     def add(self, tile: Floats, rows: Rows) -> None:  # noqa: ARG002  # one shape for all summaries
         for values, low, width, counts in zip(tile, self._low, self._width, self._counts, strict=True):

@@ -22,7 +22,7 @@ from sfumato.pipeline.engine import Engine
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
 from sfumato.pipeline.watch import Watch
-from sfumato.table.raw import Source
+from sfumato.table.raw import Described
 from sfumato.table.schema import Look, Schema
 
 __all__ = ["Fit", "fit", "survey_table"]
@@ -59,13 +59,13 @@ class Fit(Hidden):
 
 
 def survey_table(
-    source: Source, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None
+    source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None
 ) -> tuple[Schema, Cells, Facts, bytes | None]:
     """Look at a table and return its schema, its cells with fills, its facts and its name in the history.
 
     Parameters
     ----------
-    source : Source
+    source : Described
     plan : Plan
     key : Key
     engine : Engine
@@ -97,12 +97,12 @@ def survey_table(
     return schema, cells, facts, known_as
 
 
-def fit(source: Source, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None) -> Fit:
+def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None) -> Fit:
     """Run every pass but the last.
 
     Parameters
     ----------
-    source : Source
+    source : Described
     plan : Plan
     key : Key
     engine : Engine
@@ -123,6 +123,7 @@ def fit(source: Source, plan: Plan, key: Key, engine: Engine, watch: Watch, hist
         {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
         {column.name: column.rules.bounds for column in schema.numbers if column.rules.bounds is not None},
     )
+    engine.begin_rounds(drive, facts)
     fitted = _run_rounds(plan, facts, cells, engine)
     kernel = drive.kernel(fitted)
     rows_per_tile = tile_rows(facts.n_columns)

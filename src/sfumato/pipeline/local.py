@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from sfumato.core.plan import fill
+from sfumato.core.plan import Facts, fill
 from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
+from sfumato.perturb.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engine import Tally, WriteJob, perturb_batch
 from sfumato.pipeline.watch import Watch
@@ -66,6 +67,9 @@ class LocalEngine:
             look.add(*cells.numbers(raw))
         return look
 
+    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+        """Need not know the method: it stands in the same process; see `Engine`."""
+
     def fill(self, cells: Cells, empty: S) -> S:
         """Fill a summary over all rows; see `Engine`."""
         filled, _ = fill(empty, self._numbers("fitting", cells), threads=self._threads)
@@ -108,7 +112,7 @@ class LocalEngine:
         return total
 
     def _ordered(self, sink: Sink, job: WriteJob) -> Callable[[NumberBatch, object], None]:
-        if job.sort_words is None:
+        if job.order_subkey is None:
             return lambda _batch, frame: sink.write(sink.pack(frame))  # type: ignore[arg-type]
         return _Sorted(Reorder(sink, self._workspace, job.n_rows, memory=self._memory), job)
 
@@ -129,5 +133,5 @@ class _Sorted:
         self.reorder, self._job = reorder, job
 
     def __call__(self, batch: NumberBatch, frame: object) -> None:
-        assert self._job.sort_words is not None
-        self.reorder.add(self._job.sort_words(batch.numbered), frame)  # type: ignore[arg-type]
+        assert self._job.order_subkey is not None
+        self.reorder.add(batch.numbered.words(self._job.order_subkey), frame)  # type: ignore[arg-type]

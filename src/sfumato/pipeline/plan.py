@@ -16,7 +16,7 @@ from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.method import build_drive
 from sfumato.table.headers import require_columns
 from sfumato.table.policy import MethodChoice, Policy, read_policy
-from sfumato.table.raw import Source
+from sfumato.table.raw import Described
 from sfumato.table.roles import Roles, assign_roles
 
 __all__ = ["Plan", "make_plan", "settle_policy"]
@@ -79,12 +79,12 @@ def settle_policy(
     return settled
 
 
-def make_plan(source: Source, policy: Policy, key: Key, perturber: Any = None) -> Plan:
+def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None) -> Plan:
     """Settle what a release will do, or raise for what cannot be.
 
     Parameters
     ----------
-    source : Source
+    source : Described
     policy : Policy
     key : Key
     perturber : Perturber, optional
@@ -121,7 +121,7 @@ def make_plan(source: Source, policy: Policy, key: Key, perturber: Any = None) -
     return Plan(policy, roles, cells, drive, order)
 
 
-def _require_numbers(source: Source, roles: Roles) -> None:
+def _require_numbers(source: Described, roles: Roles) -> None:
     for name in roles.confidential:
         dtype = source.types.get(name)
         if dtype is not None and not dtype.is_numeric():

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
-from sfumato.core.receipt import ReceiptBody, order_words, release_identity, seal_receipt
+from sfumato.core.receipt import ReceiptBody, order_subkey, release_identity, seal_receipt
 from sfumato.exceptions import DataError, RepeatedReleaseWarning, UnchangedCellsWarning
-from sfumato.pipeline.engine import Tally, WriteJob
+from sfumato.pipeline.engine import Engine, Tally, WriteJob
 from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.history import History
 from sfumato.pipeline.keys import ReleaseKey, choose_key
@@ -24,12 +24,13 @@ from sfumato.table.files import file_kind, open_source
 from sfumato.table.finish import new_columns
 from sfumato.table.keyring import receipt_path, write_receipt
 from sfumato.table.policy import Policy
-from sfumato.table.raw import Source
+from sfumato.table.raw import Described, Source
 from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
 
-__all__ = ["release"]
+__all__ = ["REPEATED", "EngineMaker", "receipt_body", "release", "write_job"]
 
 Progress = Callable[[str, float], None]
+EngineMaker = Callable[[Source, Workspace, Path, Watch], Engine]
 
 
 def release(
@@ -52,6 +53,7 @@ def release(
     batch_rows: int | None = None,
     progress: Progress | None = None,
     cancel: Any = None,
+    engine: EngineMaker | None = None,
 ) -> Receipt:
     r"""Release a file: read it in passes, perturb it, and write a protected file, a key and a sealed receipt.
 
@@ -96,6 +98,8 @@ def release(
         Called with (what is being done, share done).
     cancel : callable or threading.Event, optional
         The release stops, and leaves nothing, when it says true.
+    engine : callable, optional
+        Makes who computes, from (source, workspace, target, watch); by default this process on its threads.
 
     Returns
     -------
@@ -116,7 +120,7 @@ def release(
     watch = Watch(2, progress, cancel)
     if report is not None:
         check_target(Path(report), force=True)
-    check_target(target, force=force)
+    check_target(target, force=force, folder=engine is not None)
     file_kind(target)
     table = open_source(source, batch_rows=batch_rows)
     if target.exists() and Path(source).resolve() == target.resolve():
@@ -139,17 +143,20 @@ def release(
     history = History(owner.folder)
     notes: list[str] = []
     with Workspace(target) as workspace:
-        engine = LocalEngine(table, workspace, target, threads=threads or os.cpu_count() or 1, watch=watch)
-        fitted = fit(table, plan, owner.key, engine, watch, history.hasher(plan.roles.confidential))
+        if engine is None:
+            runner: Engine = LocalEngine(table, workspace, target, threads=threads or os.cpu_count() or 1, watch=watch)
+        else:
+            runner = engine(table, workspace, target, watch)
+        fitted = fit(table, plan, owner.key, runner, watch, history.hasher(plan.roles.confidential))
         identity = release_identity(
             owner.key, settled.release.name, plan.drive.method, plan.drive.parameters, fitted.facts.fingerprint
         )
         if fitted.known_as is not None and history.released_otherwise(fitted.known_as, identity):
-            notes.append(_REPEATED)
-            warnings.warn(_REPEATED, RepeatedReleaseWarning, stacklevel=2)
+            notes.append(REPEATED)
+            warnings.warn(REPEATED, RepeatedReleaseWarning, stacklevel=2)
         job = write_job(plan, fitted, owner.key, identity)
         with guarded_writes(target):
-            tally = engine.write(fitted.cells, job)
+            tally = runner.write(fitted.cells, job)
             digest = file_digest(workspace.part, owner.key.derive("released"))
         unchanged = mostly_unchanged(tally, fitted)
         if unchanged:
@@ -193,7 +200,7 @@ def release(
     )
 
 
-_REPEATED = (
+REPEATED = (
     "this table was released before with other noise: whoever has both releases can average them. "
     "Hand out one of them only, or repeat the first with its key, method and parameters."
 )
@@ -227,13 +234,13 @@ def write_job(plan: Plan, fitted: Fit, key: Key, identity: bytes) -> WriteJob:
         same_columns=names is None,
         invertible=drive.invertible,
         undo=undo_map(drive.inverse(fitted.fitted), fitted.cells.fills) if drive.invertible else None,
-        sort_words=(lambda rows: order_words(key, identity, rows)) if plan.policy.release.shuffle else None,
+        order_subkey=order_subkey(key, identity) if plan.policy.release.shuffle else None,
         n_rows=fitted.schema.n_rows,
     )
 
 
 def receipt_body(
-    source: Source, plan: Plan, fitted: Fit, tally: Tally, identity: bytes, job: WriteJob, digest: str
+    source: Described, plan: Plan, fitted: Fit, tally: Tally, identity: bytes, job: WriteJob, digest: str
 ) -> ReceiptBody:
     """Return what the receipt of a release holds."""
     drive = plan.drive
@@ -296,7 +303,7 @@ def _audit(
 
 def _commit(workspace: Workspace, owner: ReleaseKey, place: Path, body: ReceiptBody, *, force: bool) -> None:
     """Write key, receipt and release, in this order; whoever sees the release has both others."""
-    check_target(workspace.target, force=force)
+    check_target(workspace.target, force=force, folder=workspace.part.is_dir())
     before = place.exists()
     owner.save()
     try:

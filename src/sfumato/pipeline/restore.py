@@ -87,7 +87,7 @@ def restore(
     kind = file_kind(target)
     source = open_source(released)
     opened, _ = load_key(key)
-    digest = file_digest(Path(released), opened.derive("released")) if Path(released).is_file() else None
+    digest = file_digest(Path(released), opened.derive("released")) if Path(released).exists() else None
     opened, body = receipt_of(key, receipt, digest=digest)
     _require_invertible(body)
     require_columns(body.released_columns, source.names, str(released))

@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 
-__all__ = ["CsvStyle", "RawBatch", "Source"]
+__all__ = ["CsvStyle", "Described", "RawBatch", "Source"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,8 +46,8 @@ class CsvStyle:
     line_end: str = "\n"
 
 
-class Source(Protocol):
-    """A table in one or several files that can be read again and again."""
+class Described(Protocol):
+    """What is known of a table before a row is read."""
 
     @property
     def path(self) -> Path:
@@ -64,6 +64,10 @@ class Source(Protocol):
     @property
     def style(self) -> CsvStyle:
         """How the release is written if it is a CSV file."""
+
+
+class Source(Described, Protocol):
+    """A table in one or several files that can be read again and again."""
 
     def batches(self, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
         """Read the table once, in order; all columns for None.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ import polars as pl
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
+from sfumato.core.travel import filled_summary, learnt_of
 from sfumato.exceptions import DataError
 from sfumato.table.decimals import decimals_of_doubles, decimals_of_text, most_decimals
 from sfumato.table.numbers import NumberBatch
@@ -23,6 +24,7 @@ from sfumato.table.numbers import NumberBatch
 __all__ = ["ColumnRules", "Look", "NumberColumn", "Schema", "known_type"]
 
 _LARGEST_WHOLE = 2.0**53
+_LEARNT = ("n_rows", "_fewest", "_most", "_missing", "_low", "_high")  # what a look has learnt, beside `also`
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,20 @@ class Look:
             self.also.merge(other.also)
         else:
             self.also = None
+
+    def learnt_values(self) -> list[Any]:
+        """Return what was learnt, as plain values."""
+        seen = [getattr(self, name) for name in _LEARNT]
+        return [*seen, None if self.also is None else learnt_of(self.also)]
+
+    def filled(self, learnt: list[Any]) -> Self:
+        """Return a look of the same kind that has learnt what another one had."""
+        made = self.fresh()
+        *seen, also = learnt
+        for name, value in zip(_LEARNT, seen, strict=True):
+            setattr(made, name, value)
+        made.also = None if also is None or made.also is None else filled_summary(made.also, also)
+        return made
 
     def _decimals_of(self, name: str, present: np.ndarray, known: int) -> tuple[int, int]:
         dtype = self._types[name]

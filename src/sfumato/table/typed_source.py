@@ -31,19 +31,19 @@ class TypedSource:
 
     def __init__(self, path: Path, kind: str, *, batch_rows: int | None = None) -> None:
         self.path = path
-        self._kind = kind
-        self._files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        if not self._files:
+        self.kind = kind
+        self.files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not self.files:
             raise DataError(f"{path}: no Parquet file in this folder", hint="their names must end in .parquet")
         schemas, self._rows = [], []
-        for file in self._files:
+        for file in self.files:
             schema, rows = self._look(file)
             schemas.append(schema)
             self._rows.append(rows)
-        for file, schema in zip(self._files, schemas, strict=True):
+        for file, schema in zip(self.files, schemas, strict=True):
             if schema != schemas[0]:
                 raise DataError(
-                    f"{file}: other columns or types than {self._files[0].name}",
+                    f"{file}: other columns or types than {self.files[0].name}",
                     hint="the files of a folder are one table: write them with the same columns",
                 )
         self.types = dict(schemas[0])
@@ -60,14 +60,14 @@ class TypedSource:
         wanted = list(self.names) if columns is None else [name for name in self.names if name in set(columns)]
         total = max(sum(self._rows), 1)
         row = 0
-        for file, rows in zip(self._files, self._rows, strict=True):
+        for file, rows in zip(self.files, self._rows, strict=True):
             for start in range(0, rows, self._batch):
                 frame = self._part(file, wanted, start)
                 yield RawBatch(frame, row, (row + frame.height) / total)
                 row += frame.height
 
     def _scan(self, file: Path) -> pl.LazyFrame:
-        return pl.scan_parquet(file) if self._kind == "parquet" else pl.scan_ipc(file)
+        return pl.scan_parquet(file) if self.kind == "parquet" else pl.scan_ipc(file)
 
     def _look(self, file: Path) -> tuple[dict[str, pl.DataType], int]:
         try:
@@ -75,7 +75,7 @@ class TypedSource:
             return dict(scan.collect_schema()), int(scan.select(pl.len()).collect().item())
         except (pl.exceptions.PolarsError, OSError):
             pass
-        name = "a Parquet" if self._kind == "parquet" else "an Arrow"
+        name = "a Parquet" if self.kind == "parquet" else "an Arrow"
         raise DataError(f"{file}: not {name} file that can be read", hint="check the file, and the ending of its name")
 
     def _part(self, file: Path, wanted: list[str], start: int) -> pl.DataFrame:

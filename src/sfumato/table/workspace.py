@@ -28,7 +28,7 @@ __all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_wr
 _ENDING = ".sfumato-part"
 
 
-def check_target(target: Path, *, force: bool) -> None:
+def check_target(target: Path, *, force: bool, folder: bool = False) -> None:
     """Raise unless a file can be written at a place.
 
     Parameters
@@ -36,17 +36,19 @@ def check_target(target: Path, *, force: bool) -> None:
     target : Path
     force : bool
         Whether an existing file may be replaced.
+    folder : bool
+        Whether the target may be a folder of Parquet files.
     """
-    folder = target.absolute().parent
-    if not folder.is_dir():
-        raise DataError(f"{target}: no folder {folder}", hint="make the folder first, or choose another")
+    around = target.absolute().parent
+    if not around.is_dir():
+        raise DataError(f"{target}: no folder {around}", hint="make the folder first, or choose another")
     if target.is_symlink():
         raise DataError(f"{target}: a symbolic link, which is not followed", hint="give the path of the file itself")
-    if target.is_dir():
+    if target.is_dir() and not (folder and all(file.suffix == ".parquet" for file in target.iterdir())):
         raise DataError(f"{target}: a folder, not a file", hint="give the name of a file")
     if target.exists() and not force:
         raise DataError(f"{target}: exists already", hint="--force replaces it")
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if not os.access(around, os.W_OK | os.X_OK):
         raise DataError(f"{target}: cannot be written there (permission denied)", hint="choose another folder")
 
 
@@ -88,7 +90,7 @@ def guarded_writes(target: Path) -> Iterator[None]:
 
 
 def file_digest(path: Path, subkey: bytes) -> str:
-    """Return the keyed hash of a file, hexadecimal.
+    """Return the keyed hash of a file, or of the Parquet files of a folder in name order, hexadecimal.
 
     Parameters
     ----------
@@ -96,9 +98,10 @@ def file_digest(path: Path, subkey: bytes) -> str:
     subkey : bytes
     """
     digest = hashlib.blake2b(key=subkey, digest_size=32)
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
+    for one in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
+        with one.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
     return digest.hexdigest()
 
 
@@ -147,6 +150,9 @@ class Workspace:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            if self.part.is_dir() or self.target.is_dir():  # a folder cannot be replaced in one step: out of the way
+                with contextlib.suppress(FileNotFoundError):
+                    self.target.replace(self.folder / "replaced")
             self.part.replace(self.target)
             _sync_folder(self.target.parent)
         except OSError as error:

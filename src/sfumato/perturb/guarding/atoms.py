@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,8 @@ class AtomMoments(Summary):
     cross : bool
         False keeps counts and sums only.
     """
+
+    learnt: ClassVar[tuple[str, ...]] = ("_counts", "_sums", "_products")
 
     def __init__(self, values: Values, *, cross: bool = True) -> None:
         self._values, self._cross = values, cross

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ class Collected(Summary):
     ----------
     select : callable
     """
+
+    learnt: ClassVar[tuple[str, ...]] = ("_parts",)
 
     def __init__(self, select: Select) -> None:
         self._select = select

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +118,8 @@ class Displacement(Summary):
     guard : Guard
     propose : callable
     """
+
+    learnt: ClassVar[tuple[str, ...]] = ("_counts", "_sums", "_squares")
 
     def __init__(self, guard: Guard, propose: Propose) -> None:
         self._guard, self._propose = guard, propose

@@ -1,0 +1,236 @@
+"""The Spark engine: passes as `mapInArrow` jobs whose sealed summaries are merged on the driver.
+
+The errand of a pass travels sealed, in a broadcast; the key that opens it travels with the function, and lives in
+memory only. So neither a plan, a log, an event file nor a temporary file holds a subkey or a sum over originals.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from sfumato import exceptions
+from sfumato.core.coverage import Coverage
+from sfumato.core.plan import Facts
+from sfumato.core.sealed import seal, unseal
+from sfumato.core.summaries import Summary
+from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
+from sfumato.exceptions import DataError, ParameterError, SfumatoError
+from sfumato.perturb.drive import Drive
+from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engine import Tally, WriteJob
+from sfumato.pipeline.watch import Watch
+from sfumato.spark.errand import cells_data, job_data, rounds_data, summary_data
+from sfumato.spark.outcome import Outcomes
+from sfumato.spark.table import NUMBER, SparkTable
+from sfumato.spark.task import BUCKET, ERRAND, ERROR, RESULT, WORD, summarise_rows, write_rows
+from sfumato.table.arrow import arrow_schema
+from sfumato.table.finish import output_types
+from sfumato.table.schema import Look
+
+__all__ = ["SparkEngine"]
+
+S = TypeVar("S", bound=Summary)
+T = TypeVar("T")
+
+
+class SparkEngine:
+    """Run the passes of a release on a Spark session.
+
+    Parameters
+    ----------
+    table : SparkTable
+    watch : Watch
+    save : callable, optional
+        Saves the released DataFrame (the last pass of a release to a file).
+    """
+
+    def __init__(self, table: SparkTable, watch: Watch, save: Callable[[Any], None] | None = None) -> None:
+        self._table, self._watch, self._save = table, watch, save
+        self._context = table.session.sparkContext
+        self._transport = secrets.token_bytes(32)
+        self._rounds: dict[str, Any] | None = None
+        self._n_rows: int | None = None
+        self.repeated = 0
+
+    def look(self, cells: Cells, empty: Look) -> Look:
+        """Take the first look at all rows; see `Engine`."""
+        assert empty.also is not None
+        found = empty.fresh()
+        for learnt in self._summaries("reading", cells, {"look": summary_data(empty.also)}):
+            found.merge(empty.filled(learnt))
+        self._n_rows = found.n_rows
+        return found
+
+    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+        """Learn which method it is; see `Engine`."""
+        if drive.tier == "table":
+            raise ParameterError(
+                f"{type(drive.perturber).__name__} groups rows with their neighbours, wherever they are stored",
+                hint="choose a method of the row tier (`sfumato methods`), or leave out --engine",
+            )
+        self._rounds = {**rounds_data(drive, facts), "run": secrets.token_bytes(16), "learnt": []}
+
+    def fill(self, cells: Cells, empty: S) -> S:
+        """Fill a summary over all rows; see `Engine`."""
+        errand = {"summary": summary_data(empty)} if self._rounds is None else {"rounds": self._rounds}
+        filled = empty.fresh()
+        for learnt in self._summaries("fitting", cells, errand):
+            filled.merge(filled_summary(empty, learnt))
+        if self._rounds is not None:
+            self._rounds = {**self._rounds, "learnt": [*self._rounds["learnt"], learnt_of(filled)]}
+        return filled
+
+    def write(self, cells: Cells, job: WriteJob) -> Tally:
+        """Write the released rows; see `Engine`."""
+        assert self._save is not None
+        outcomes = Outcomes(self._context)
+        released = self.released(cells, job, outcomes.accumulator)
+        self._watch.begin("releasing")
+        self._run(lambda: self._save(released))  # type: ignore[misc]
+        tally = outcomes.tally()
+        if self._table.numbered:
+            outcomes.coverage().require_whole(job.n_rows)
+        self._require_rows(tally.rows)
+        self._watch.end()
+        return tally
+
+    def released(self, cells: Cells, job: WriteJob, told: Any = None) -> Any:
+        """Return the released rows as a DataFrame that has not been computed yet.
+
+        Parameters
+        ----------
+        cells : Cells
+        job : WriteJob
+        told : accumulator, optional
+            See `write_rows`.
+        """
+        from pyspark.sql import functions as sql
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        assert self._rounds is not None
+        buckets = self._table.n_partitions
+        errand = {"cells": cells_data(cells), "rounds": self._rounds, "job": job_data(job), "buckets": buckets}
+        types = self._table.types | output_types(job.columns, invertible=job.invertible)
+        schema = from_arrow_schema(arrow_schema({name: types[name] for name in job.order}))
+        with_places = schema.add(BUCKET, "long").add(WORD, "long")
+        number = NUMBER if self._table.numbered else None
+        write = write_rows(self._sent(errand), self._transport, number, told)
+        read = tuple(dict.fromkeys([*cells.read_columns, *cells.roles.keep]))
+        rows = _mapped(self._table.rows(read), write, with_places)
+        bucket = sql.col(f"`{BUCKET}`").cast("int")
+        if hasattr(rows, "repartitionById"):
+            rows = rows.repartitionById(buckets, bucket)
+        else:
+            rows = rows.repartitionByRange(buckets, f"`{BUCKET}`")  # samples the rows first, so it computes them twice
+        # rows of one person have one word: without an order their own values decide
+        ties = () if self._table.numbered else tuple(_quoted(name) for name in job.order)
+        ordered = rows.sortWithinPartitions(f"`{WORD}`", *ties)
+        return ordered.select(*(_quoted(name) for name in job.order))
+
+    def _summaries(self, what: str, cells: Cells, errand: dict[str, Any]) -> Iterable[Any]:
+        """Run a pass and yield what each partition has learnt, once."""
+        errand = {**errand, "cells": cells_data(cells)}
+        number = NUMBER if self._table.numbered else None
+        task = summarise_rows(self._sent(errand), self._transport, number)
+        self._watch.begin(what)
+        rows = self._table.rows(cells.read_columns)
+        answers = self._run(lambda: _mapped(rows, task, "result binary").collect())
+        seen, parts, count = Coverage(), set(), 0
+        for answer in answers:
+            plain = unseal(self._transport, bytes(answer["result"]), RESULT)
+            if plain is None:
+                raise DataError("a summary came back damaged", hint="run it again")
+            message = unpack(plain)
+            if message["part"] in parts:  # a task that ran twice: its rows are counted already
+                self.repeated += 1
+                continue
+            parts.add(message["part"])
+            for start, stop in message["ranges"]:
+                seen.add(start, stop)
+            count += message["rows"]
+            yield message["learnt"]
+        if self._table.numbered:
+            seen.require_whole(count)
+        self._require_rows(count)
+        self._watch.end()
+
+    def _require_rows(self, count: int) -> None:
+        if self._n_rows is not None and count != self._n_rows:
+            raise DataError(
+                f"{self._table.path}: {count:,} rows now, {self._n_rows:,} at the first look: it has changed",
+                hint="release a table that nobody is writing to",
+            )
+
+    def _sent(self, errand: dict[str, Any]) -> Callable[[], bytes]:
+        sealed = self._context.broadcast(seal(self._transport, pack(errand), ERRAND))
+        return lambda: sealed.value
+
+    def _run(self, action: Callable[[], T]) -> T:
+        """Run a Spark job and watch it from this thread: progress, and the place where it is stopped."""
+        group = f"sfumato {secrets.token_hex(4)}"
+
+        def work() -> T:
+            self._context.setJobGroup(group, "sfumato", interruptOnCancel=True)
+            return action()
+
+        problem: Exception
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(work)
+            try:
+                while not future.done():
+                    time.sleep(0.05)
+                    self._watch.at(_share_done(self._context, group))
+                return future.result()
+            except BaseException as error:
+                if not future.done():
+                    self._context.cancelJobGroup(group)
+                    with suppress(Exception):
+                        future.result()
+                if isinstance(error, SfumatoError) or not isinstance(error, Exception):
+                    raise
+                problem = _error_of(error)
+        raise problem  # without the context: Spark's own words may quote rows
+
+
+def _mapped(rows: Any, task: Any, schema: Any) -> Any:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # about the version of pandas, which is not used here
+        return rows.mapInArrow(task, schema)
+
+
+def _share_done(context: Any, group: str) -> float:
+    tracker = context.statusTracker()
+    done = tasks = 0
+    for job in tracker.getJobIdsForGroup(group):
+        info = tracker.getJobInfo(job)
+        for stage in info.stageIds if info else ():
+            facts = tracker.getStageInfo(stage)
+            if facts:
+                done, tasks = done + facts.numCompletedTasks, tasks + facts.numTasks
+    return done / tasks if tasks else 0.0
+
+
+def _error_of(error: Exception) -> SfumatoError:
+    """Return what went wrong on the executors, in our own words."""
+    _, found, rest = str(error).partition(ERROR)
+    if found:
+        told, _ = json.JSONDecoder().raw_decode(rest)
+        kind = getattr(exceptions, told["kind"], None)
+        if kind is not None:
+            return kind(told["message"], hint=told["hint"])  # type: ignore[no-any-return]
+        return SfumatoError(f"a Spark task failed: {told['message']}", hint="please report it")
+    return SfumatoError(
+        f"the Spark job failed ({type(error).__name__})", hint="the log of the driver says more; run it again"
+    )
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

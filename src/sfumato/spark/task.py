@@ -1,0 +1,201 @@
+"""What runs inside a Spark task: open the errand, read rows, and hand back a sealed summary or released rows.
+
+Errors leave a task without a cell in them: Spark writes them into logs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.coverage import Coverage
+from sfumato.core.sealed import seal, unseal
+from sfumato.core.summaries import Summary
+from sfumato.core.tiles import spans
+from sfumato.core.travel import learnt_of, pack, unpack
+from sfumato.exceptions import SfumatoError
+from sfumato.perturb.recipe import Replay
+from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engine import Tally, WriteJob, perturb_batch
+from sfumato.spark.errand import cells_of, first_summary, job_of, replay_of
+from sfumato.table.arrow import raw_rows, record_batches
+from sfumato.table.finish import assemble, output_types
+from sfumato.table.numbers import NumberBatch
+from sfumato.table.schema import Look
+
+__all__ = ["BUCKET", "ERRAND", "ERROR", "RESULT", "WORD", "summarise_rows", "write_rows"]
+
+ERRAND, RESULT = b"sfumato errand", b"sfumato result"
+ERROR = "sfumato-error:"
+BUCKET, WORD = "sfumato bucket", "sfumato word"
+
+_replays: dict[bytes, Replay] = {}  # a worker process serves many tasks of one release
+
+
+def summarise_rows(sealed: Callable[[], bytes], transport: bytes, number: str | None) -> Callable[[Any], Iterator[Any]]:
+    """Return the map of a partition to one row: its sealed summary.
+
+    Parameters
+    ----------
+    sealed : callable
+        Gives the sealed errand.
+    transport : bytes
+        The subkey under which errand and result travel.
+    number : str, optional
+        The column of row numbers.
+    """
+
+    def summarise(batches: Any) -> Iterator[Any]:
+        import pyarrow as pa
+
+        with _Quiet():
+            message = _summary(_open(sealed(), transport), batches, number)
+        if message is not None:
+            closed = seal(transport, pack({"part": _partition(), **message}), RESULT)
+            yield pa.RecordBatch.from_pydict({"result": pa.array([closed], type=pa.binary())})
+
+    return summarise
+
+
+def write_rows(
+    sealed: Callable[[], bytes], transport: bytes, number: str | None, told: Any
+) -> Callable[[Any], Iterator[Any]]:
+    """Return the map of a partition to its released rows, each with its bucket and sort word.
+
+    Parameters
+    ----------
+    sealed, transport, number
+        See `summarise_rows`.
+    told : accumulator or None
+        Is told what was counted, by partition: a task that runs again tells the same once more.
+    """
+
+    def write(batches: Any) -> Iterator[Any]:
+        with _Quiet():
+            errand = _open(sealed(), transport)
+            cells, job, total, seen = cells_of(errand["cells"]), None, Tally(), Coverage()
+            rows = raw_rows(batches, number)
+        while True:
+            with _Quiet():
+                raw = next(rows, None)
+                if raw is None:
+                    break
+                if job is None:
+                    types = dict(raw.frame.schema)
+                    job = job_of(errand["job"], _replay(errand["rounds"]), types, cells.fills)
+                    released_types = output_types(job.columns, invertible=job.invertible)
+                batch, _ = cells.numbers(raw)
+                if number is not None:
+                    seen.add(batch.start, batch.start + len(batch))
+                done = perturb_batch(batch, job, _one_by_one)
+                columns = list(zip(job.columns, done.units, strict=True))
+                frame, _ = assemble(raw, job.order, columns, done.masks, as_text=False, types=released_types)
+                total.merge(done.tally)
+                out = record_batches(frame, _places(batch, job, errand["buckets"], numbered=number is not None))
+            yield from out
+        if told is not None:
+            told.add(
+                {_partition(): [total.rows, dict(total.unchanged), dict(total.errors), [list(r) for r in seen.ranges]]}
+            )
+
+    return write
+
+
+def _summary(errand: dict[str, Any], batches: Any, number: str | None) -> dict[str, Any] | None:
+    cells: Cells = cells_of(errand["cells"])
+    seen = Coverage()
+    filled: Any = None
+    rows = 0
+    for raw in raw_rows(batches, number):
+        batch, texts = cells.numbers(raw)
+        rows += len(batch)
+        if number is not None:
+            seen.add(batch.start, batch.start + len(batch))
+        if "look" in errand:
+            if filled is None:
+                also = first_summary(errand["look"])
+                filled = Look(cells.roles.confidential, dict(raw.frame.schema), cells.rules, also)
+            filled.add(batch, texts)
+        else:
+            if filled is None:
+                filled = _wanted(errand).fresh()
+            for start, stop in spans(len(batch), filled.block_rows):
+                filled.add(batch.tile(start, stop), batch.rows.part(start, stop))
+    if filled is None:
+        return None
+    learnt = filled.learnt_values() if isinstance(filled, Look) else learnt_of(filled)
+    return {"rows": rows, "ranges": [list(span) for span in seen.ranges], "learnt": learnt}
+
+
+def _wanted(errand: dict[str, Any]) -> Summary:
+    return first_summary(errand["summary"]) if "summary" in errand else _replay(errand["rounds"]).wanted
+
+
+def _replay(rounds: dict[str, Any]) -> Replay:
+    """Return the rounds of a method where they stand now, from where this process left them if it has seen them."""
+    run, learnt = rounds["run"], rounds["learnt"]
+    known = _replays.get(run)
+    if known is None or known.done > len(learnt):
+        _replays.clear()
+        known = _replays[run] = replay_of(rounds)
+    known.advance(learnt)
+    return known
+
+
+def _places(batch: NumberBatch, job: WriteJob, buckets: int, *, numbered: bool) -> dict[str, NDArray[np.int64]]:
+    """Return where each row goes: a bucket that grows with its word, and the word as a signed number."""
+    if job.order_subkey is None and numbered:
+        places = np.arange(batch.start, batch.start + len(batch), dtype=np.int64)
+        return {BUCKET: places * buckets // max(job.n_rows, 1), WORD: places}
+    rows = batch.numbered if numbered else batch.rows
+    words = rows.words(job.order_subkey if job.order_subkey is not None else bytes(32))
+    high = (words >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
+    return {BUCKET: high.astype(np.int64), WORD: (words ^ np.uint64(1 << 63)).view(np.int64)}
+
+
+def _open(sealed: bytes, transport: bytes) -> dict[str, Any]:
+    plain = unseal(transport, sealed, ERRAND)
+    if plain is None:
+        raise SfumatoError("an errand arrived damaged")
+    errand: dict[str, Any] = unpack(plain)
+    return errand
+
+
+def _partition() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return -1 if context is None else int(context.partitionId())
+
+
+def _one_by_one(one: Callable[[int, int], None], pieces: Any) -> None:
+    for start, stop in pieces:
+        one(start, stop)
+
+
+class _Quiet:
+    """Let no error out of a task but those of our own, whose words hold no cell and no secret."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or not isinstance(error, Exception):
+            return
+        if isinstance(error, SfumatoError):
+            told = {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+        else:
+            assert trace is not None
+            while trace.tb_next is not None:
+                trace = trace.tb_next
+            place = f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}"
+            told = {"kind": "", "message": f"{type(error).__name__} at {place}", "hint": None}
+        # spark retries a task, and then gives up with the words of its last error
+        raise RuntimeError(f"{ERROR}{json.dumps(told)}") from None
