@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shlex
 import shutil
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find_java", "spark_session"]
 
+_VECTOR = "jdk.incubator.vector"
 _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "localhost",
@@ -41,7 +45,31 @@ def find_java() -> None:
         pass
     if home is None:
         raise MissingComponentError("Spark needs Java, and there is none", hint="pip install 'sfumato[spark]'")
-    os.environ["JAVA_HOME"] = str(home)
+    os.environ["JAVA_HOME"] = str(_without_vector_module(home))
+
+
+def _without_vector_module(home: Path) -> Path:
+    """Return a Java home that does without a module which Spark asks every Java for and small ones leave out.
+
+    Spark itself can: its linear algebra tries the module and falls back. Only the command-line option is fatal.
+    """
+    if _VECTOR in (home / "release").read_text(encoding="utf-8"):
+        return home
+    folder = Path(tempfile.mkdtemp(prefix="sfumato-java-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    launcher = folder / "bin" / "java"
+    launcher.parent.mkdir()
+    launcher.write_text(
+        "#!/bin/sh\n"
+        "for word do\n"
+        "  shift\n"
+        f'  [ "$word" = "--add-modules={_VECTOR}" ] || set -- "$@" "$word"\n'
+        "done\n"
+        f'exec {shlex.quote(str(home / "bin" / "java"))} "$@"\n',
+        encoding="utf-8",
+    )
+    launcher.chmod(0o700)
+    return folder
 
 
 def spark_session() -> SparkSession:
