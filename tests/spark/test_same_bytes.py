@@ -1,0 +1,160 @@
+"""The same bytes on Spark as on one machine: any partitioning, any method of the row tier, tasks that die."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.exceptions import DataError, DuplicateRowsError, ParameterError
+from sfumato.spark import engine as spark_engine_module
+from sfumato.spark.engine import SparkEngine
+from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+SETTINGS = {"chaotic": {"source": "keyed"}, "mix": {"clusterings": [2, 3]}, "rp": {"n_components": 2}}
+METHODS = [row.id for row in sf.methods() if not row.wraps and row.tier == "row"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_of_the_row_tier_gives_the_bytes_of_one_machine(
+    spark: Any, people: Path, tmp_path: Path, method: str
+) -> None:
+    options = {"method": method, "parameters": SETTINGS.get(method, {})}
+    expected = digest(local_release(people, tmp_path, **options))
+    released = sf.spark.release(spark.read.parquet(str(people)), key=KEY, **ROLES, **options)
+    assert digest(spark_rows(released, tmp_path)) == expected
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_one_two_and_seven_partitions_give_the_same_bytes(
+    spark: Any, people: Path, tmp_path: Path, shuffle: bool
+) -> None:
+    expected = digest(local_release(people, tmp_path, method="ina", shuffle=shuffle))
+    for batch in (100, 333, 5000):
+        assert digest(local_release(people, tmp_path, method="ina", shuffle=shuffle, batch_rows=batch)) == expected
+    table = spark.read.parquet(str(people))
+    # repartition deals the rows out like cards: no task sees neighbours
+    for cut, parts in ((table.coalesce(1), 1), (table, None), (table.repartition(7), 7)):
+        assert parts is None or cut.rdd.getNumPartitions() == parts
+        released = sf.spark.release(cut, key=KEY, method="ina", shuffle=shuffle, **ROLES)
+        assert digest(spark_rows(released, tmp_path)) == expected
+
+
+def test_wrappers_missing_cells_bounds_and_persons_as_on_one_machine(spark: Any, people: Path, tmp_path: Path) -> None:
+    whole = pl.read_parquet(people / "*.parquet").with_row_index("n")
+    gaps = whole.with_columns(
+        wage=pl.when(pl.col("n") % 11 == 3).then(None).otherwise(pl.col("wage")),
+        id=pl.format("P{}", pl.col("n") // 3),
+    ).drop("n")
+    source = tmp_path / "gaps.parquet"
+    gaps.write_parquet(source, row_group_size=150)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[columns]\nidentifier = ["id"]\nkeep = ["town"]\n'
+        "[column.age]\nbounds = [20, 70]\n[column.wage]\ndecimals = 1\n"
+        '[method]\nname = "adp"\nscale = 0.4\n[enhance]\nfraction = 0.2\n'
+    )
+    options = {"policy": policy, "record_id": "id"}
+    expected = local_release(source, tmp_path, **options)
+    released = sf.spark.release(spark.read.parquet(str(source)), key=KEY, **options)
+    found = spark_rows(released, tmp_path)
+    assert digest(found) == digest(expected)
+    ages = pl.read_parquet(found / "*.parquet")["age"]
+    assert ages.min() >= 20
+    assert ages.max() <= 70
+    assert pl.read_parquet(found / "*.parquet")["wage"].null_count() == gaps["wage"].null_count()
+
+
+def test_a_column_of_row_numbers_stands_for_the_places_in_files(spark: Any, people: Path, tmp_path: Path) -> None:
+    expected = digest(local_release(people, tmp_path, method="one-d"))
+    numbered = pl.read_parquet(people / "*.parquet").with_row_index("n").sample(fraction=1.0, shuffle=True, seed=1)
+    table = spark.createDataFrame(numbered.with_columns(pl.col("n").cast(pl.Int64)).to_arrow())
+    released = sf.spark.release(table, key=KEY, method="one-d", row_number="n", **ROLES)
+    assert digest(spark_rows(released, tmp_path)) == expected
+
+
+def test_a_table_without_an_order_is_keyed_by_its_persons(spark: Any, people: Path, tmp_path: Path) -> None:
+    rows = pl.read_parquet(people / "*.parquet")
+    table = spark.createDataFrame(rows.to_arrow())
+    with pytest.raises(ParameterError, match="no order"):
+        sf.spark.release(table, key=KEY, method="adp", **ROLES)
+    digests, kept = set(), []
+    for cut in (table.coalesce(1), table.repartition(5)):
+        released = sf.spark.release(cut, key=KEY, method="adp", record_id="id", **ROLES)
+        found = spark_rows(released, tmp_path)
+        digests.add(digest(found))
+        kept.append(pl.read_parquet(sorted(found.glob("*.parquet"))))
+    assert len(digests) == 1
+    # the rows of one machine, in another order
+    here = pl.read_parquet(local_release(people, tmp_path, method="adp", record_id="id"))
+    assert kept[0].sort(pl.all()).equals(here.sort(pl.all()))
+    assert not kept[0].equals(here)
+
+
+def flaky(batches: Any) -> Any:
+    """Kill the worker in the middle of its rows, at the first attempt of a task."""
+    import os
+
+    from pyspark import TaskContext
+
+    for number, batch in enumerate(batches):
+        context = TaskContext.get()
+        if number == 1 and context.attemptNumber() == 0 and context.partitionId() == 1:
+            os._exit(1)
+        if number == 1 and context.attemptNumber() == 0:
+            raise ValueError("a disk that fails")
+        yield batch
+
+
+def test_tasks_that_die_in_the_middle_and_run_again_change_nothing(spark: Any, people: Path, tmp_path: Path) -> None:
+    expected = digest(local_release(people, tmp_path, method="tdp"))
+    numbered = pl.read_parquet(people / "*.parquet").with_row_index("n").with_columns(pl.col("n").cast(pl.Int64))
+    table = spark.createDataFrame(numbered.to_arrow()).repartitionByRange(2, "n").sortWithinPartitions("n")
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+    try:
+        released = sf.spark.release(
+            table.mapInArrow(flaky, table.schema), key=KEY, method="tdp", row_number="n", **ROLES
+        )
+        assert digest(spark_rows(released, tmp_path)) == expected
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
+def test_a_block_that_comes_twice_is_noticed_and_counted_once(
+    spark: Any, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = digest(local_release(people, tmp_path, method="adp"))
+    engines = []
+    collected = SparkEngine._run
+
+    def twice(self: SparkEngine, action: Any) -> Any:
+        engines.append(self)
+        found = collected(self, action)
+        return found * 2 if isinstance(found, list) else found
+
+    monkeypatch.setattr(SparkEngine, "_run", twice)
+    table = spark.read.parquet(str(people))
+    released = sf.spark.release(table, key=KEY, method="adp", **ROLES)
+    assert engines[0].repeated > 0
+    assert digest(spark_rows(released, tmp_path)) == expected
+    # the same rows from two different tasks cannot be told apart from rows counted twice
+    partition = spark_engine_module.unpack
+    parts = iter(range(1000))
+    monkeypatch.setattr(spark_engine_module, "unpack", lambda data: {**partition(data), "part": next(parts)})
+    with pytest.raises(DuplicateRowsError, match="already counted"):
+        sf.spark.release(table, key=KEY, method="adp", **ROLES)
+
+
+def test_rows_left_out_are_noticed(spark: Any, people: Path) -> None:
+    table = spark.read.parquet(str(people)).filter("age > 30")
+    with pytest.raises(DataError, match="cover the rows"):
+        sf.spark.release(table, key=KEY, method="adp", **ROLES)
+
+
+def test_methods_that_need_neighbours_are_refused(spark: Any, people: Path) -> None:
+    with pytest.raises(ParameterError, match="neighbours"):
+        sf.spark.release(spark.read.parquet(str(people)), key=KEY, method="mdav", **ROLES)
