@@ -30,7 +30,7 @@ def run(source: Path, target: Path) -> int:
     if child == 0:
         warnings.simplefilter("ignore")
         reorder.MEMORY_BYTES = 200_000  # runs on disk, as for a large table
-        sf.release(source, target, identifier=["id"], keep=["town"], batch_rows=2000)
+        sf.release(source, target, identifier=["id"], keep=["town"], batch_rows=2000, method="ina")
         os._exit(0)
     return child
 

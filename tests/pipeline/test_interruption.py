@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import DataError, ReleaseCancelledError
+from sfumato.table import reorder
 from tests.pipeline.tables import people, read, write
 
 KILLS = 60
@@ -45,7 +47,7 @@ def test_kill_9_at_random_moments_leaves_no_half_file_and_a_second_run_works(tmp
     assert names(tmp_path) == ["in.csv", "keys", "out.csv"]
     for stale in keys.glob(".*.part"):  # a kill while the receipt was written
         os.utime(stale, (0, 0))
-    sf.release(data, tmp_path / "again.csv", identifier=["id"], keep=["town"], key=keys / "again.key")
+    sf.release(data, tmp_path / "again.csv", identifier=["id"], keep=["town"], key=keys / "again.key", method="ina")
     assert all(name.endswith((".key", ".receipt")) or name == "history" for name in names(keys))
 
 
@@ -53,7 +55,7 @@ def test_kill_9_at_random_moments_leaves_no_half_file_and_a_second_run_works(tmp
 def test_an_interrupted_command_cleans_up_and_exits_130(tmp_path: Path, number: int) -> None:
     data = write(people(200_000), tmp_path / "in.csv")
     command = [sys.executable, "-m", "sfumato", "release", str(data), "-o", str(tmp_path / "out.csv")]
-    command += ["--id", "id", "--keep", "town", "--key", str(tmp_path / "my.key")]
+    command += ["--id", "id", "--keep", "town", "--key", str(tmp_path / "my.key"), "-m", "ina"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not list(tmp_path.glob(".out.csv.*")) and time.monotonic() < deadline:
@@ -79,11 +81,19 @@ def test_a_cancelled_release_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ReleaseCancelledError):
         sf.release(
             data, tmp_path / "out.csv", identifier=["id"], keep=["town"], key=tmp_path / "k", batch_rows=300,
-            progress=progress, cancel=stop,
+            method="ina", progress=progress, cancel=stop,
         )  # fmt: skip
     assert names(tmp_path) == ["in.csv"]
     assert seen == sorted(seen), "progress never goes back"
-    sf.release(data, tmp_path / "out.csv", identifier=["id"], keep=["town"], key=tmp_path / "k", progress=progress)
+    sf.release(
+        data,
+        tmp_path / "out.csv",
+        identifier=["id"],
+        keep=["town"],
+        key=tmp_path / "k",
+        method="ina",
+        progress=progress,
+    )
     assert seen[-1] == 1.0
 
 
@@ -91,7 +101,7 @@ def test_a_cancelled_release_leaves_nothing(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_clear_error_and_leaves_nothing(tmp_path: Path, ending: str) -> None:
     data = write(people(20_000), tmp_path / "in.csv")
     command = [sys.executable, "-m", "sfumato", "release", str(data), "-o", str(tmp_path / f"out.{ending}")]
-    command += ["--id", "id", "--keep", "town", "--key", str(tmp_path / "my.key")]
+    command += ["--id", "id", "--keep", "town", "--key", str(tmp_path / "my.key"), "-m", "ina"]
 
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
@@ -141,3 +151,30 @@ def test_two_releases_to_one_folder_do_not_disturb_each_other(tmp_path: Path) ->
     assert errors == []
     assert read(tmp_path / "out0.csv").height == 3000
     assert [name for name in names(tmp_path) if name.startswith(".")] == []
+
+
+def test_what_lies_beside_the_target_while_it_is_made_is_the_owners_alone_and_holds_no_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write(people(3000), tmp_path / "in.csv")
+    monkeypatch.setattr(reorder, "MEMORY_BYTES", 20_000)
+    seen: dict[str, bytes] = {}
+    modes = set()
+
+    def look(_what: str, _share: float) -> None:
+        for folder in tmp_path.glob(".out*"):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            for path in folder.glob("run-*"):
+                modes.add(stat.S_IMODE(path.stat().st_mode))
+                seen[path.name] = path.read_bytes()
+
+    sf.release(
+        data, tmp_path / "out.csv", identifier=["id"], keep=["town"], key=tmp_path / "k", batch_rows=200, method="adp",
+        progress=look,
+    )  # fmt: skip
+    assert len(seen) > 3, "rows were put aside"
+    assert modes == {0o600}
+    everything = b"".join(seen.values())
+    for line in data.read_bytes().splitlines()[1:]:
+        assert line.split(b",", 1)[1] not in everything, "an original row"
+    assert b"P00" not in everything

@@ -140,7 +140,7 @@ def test_codes_keep_their_zeros_and_words_their_spelling(tmp_path: Path) -> None
     cells = ["00123", "NA", "1.50", " padded", 'say "hi"', "a,b", "", "TRUE", "1e3", "é"]
     rows = [[str(i), cell] for i, cell in enumerate(cells)]
     (tmp_path / "in.csv").write_bytes(as_csv(["n", "x"], rows))
-    sf.release(tmp_path / "in.csv", tmp_path / "out.csv", keep=["x"], key=KEY, shuffle=False)
+    sf.release(tmp_path / "in.csv", tmp_path / "out.csv", keep=["x"], key=KEY, shuffle=False, method="adp")
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         assert [row[1] for row in csv.reader(file)][1:] == cells
 
@@ -149,7 +149,7 @@ def test_codes_keep_their_zeros_and_words_their_spelling(tmp_path: Path) -> None
 def test_separator_and_line_ends_come_back(tmp_path: Path, separator: str, line_end: str) -> None:
     lines = ["a;b;t", *(f"{i};{i * 2}.5;w {i}" for i in range(30))]
     (tmp_path / "in.csv").write_bytes(line_end.join(lines).replace(";", separator).encode() + line_end.encode())
-    sf.release(tmp_path / "in.csv", tmp_path / "out.csv", keep=["t"], key=KEY, batch_rows=2)
+    sf.release(tmp_path / "in.csv", tmp_path / "out.csv", keep=["t"], key=KEY, batch_rows=2, method="adp")
     out = (tmp_path / "out.csv").read_bytes().decode()
     assert out.count(line_end) == 31
     assert out.startswith(f"a{separator}b{separator}t{line_end}")
@@ -161,7 +161,14 @@ def test_a_byte_order_mark_and_quoted_line_ends_are_read(tmp_path: Path) -> None
     (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbfa,t\n" + rows.encode())
     for batch in (None, 2, 7):
         sf.release(
-            tmp_path / "in.csv", tmp_path / "out.csv", keep=["t"], key=KEY, batch_rows=batch, force=True, shuffle=False
+            tmp_path / "in.csv",
+            tmp_path / "out.csv",
+            keep=["t"],
+            key=KEY,
+            batch_rows=batch,
+            force=True,
+            shuffle=False,
+            method="adp",
         )
         out = pl.read_csv(tmp_path / "out.csv")
         assert out.columns == ["a", "t"]

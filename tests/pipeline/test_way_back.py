@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
 
 def release(folder: Path, table: pl.DataFrame, *, ending: str = "csv", **options) -> sf.Key:
     write(table, folder / f"in.{ending}")
-    options = {"identifier": ["id"], "keep": ["town"], "key": folder / "my.key", **options}
+    options = {"identifier": ["id"], "keep": ["town"], "key": folder / "my.key", "method": "ina", **options}
     return sf.release(folder / f"in.{ending}", folder / f"out.{ending}", **options)
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.table.sinks import Sink
-from sfumato.table.workspace import Workspace
+from sfumato.table.workspace import Workspace, open_private
 
 __all__ = ["Reorder"]
 
@@ -88,7 +88,7 @@ class Reorder:
         stops = np.append(places[1:], rows.height)
         path = self._folder / f"run-{len(self._runs)}"
         pieces = []
-        with path.open("xb") as file:
+        with open_private(path) as file:
             for start, stop in zip(places.tolist(), stops.tolist(), strict=True):
                 piece = io.BytesIO()
                 if stop > start:

@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.table.csv_lines import csv_lines
 from sfumato.table.raw import CsvStyle
-from sfumato.table.workspace import Workspace
+from sfumato.table.workspace import Workspace, open_private
 
 __all__ = ["CsvSink", "Sink", "TypedSink", "open_sink"]
 
@@ -101,7 +101,8 @@ class TypedSink:
         """Append rows."""
         if sum(frame.estimated_size() for frame in self._held) > _PIECE_BYTES:
             piece = self._workspace.folder / f"piece-{len(self._pieces)}"
-            pl.concat(self._held).write_ipc(piece)
+            with open_private(piece) as file:
+                pl.concat(self._held).write_ipc(file)
             self._pieces.append(piece)
             self._held = []
         self._held.append(packed)

@@ -17,13 +17,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 import polars as pl
 
 from sfumato.exceptions import DataError
 
-__all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_writes"]
+__all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_writes", "open_private"]
 
 _ENDING = ".sfumato-part"
 
@@ -87,6 +87,11 @@ def guarded_writes(target: Path) -> Iterator[None]:
         problem = disk_error(OSError(number, os.strerror(number) if number else type(error).__name__), target)
     if problem is not None:
         raise problem
+
+
+def open_private(path: Path) -> BinaryIO:
+    """Open a new temporary file that only its owner can read, for writing."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
 
 
 def file_digest(path: Path, subkey: bytes) -> str:
