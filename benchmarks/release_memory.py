@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=2.0)
     parser.add_argument("--limit", type=float, default=1.0, help="gigabytes of memory")
-    parser.add_argument("--method", default=None)
+    parser.add_argument("--method", default="ina", help="a method that streams; see `sfumato methods`")
     parser.add_argument("--folder", type=Path, default=None, help="where there is room for three times the table")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
@@ -59,7 +59,7 @@ def main() -> None:
         size = (folder / "table.csv").stat().st_size
         command = [sys.executable, "-m", "sfumato", "release", "table.csv", "-o", "released.csv", "--json"]
         command += ["--id", "customer", "--keep", "town", "--key", "my.key"]
-        command += ["-m", options.method] if options.method else []
+        command += ["-m", options.method]
         begin = time.perf_counter()
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
         seconds = time.perf_counter() - begin
