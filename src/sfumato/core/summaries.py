@@ -135,7 +135,7 @@ class Moments(Summary):
     ([2.0], [3.333333])
     """
 
-    learnt: ClassVar[tuple[str, ...]] = ("n_rows", "_sums", "_rest", "_products")
+    learnt: ClassVar[tuple[str, ...]] = ("n_rows", "_sums", "_rest", "_older", "_recent", "_recent_rows")
 
     def __init__(self, low: Floats, high: Floats, *, cross: bool = True) -> None:
         self._low, self._high, self._cross = low, high, cross
@@ -259,7 +259,7 @@ class Sample(Summary):
         The stream whose words decide.
     """
 
-    learnt: ClassVar[tuple[str, ...]] = ("_words", "_labels", "_values")
+    learnt: ClassVar[tuple[str, ...]] = ("_words", "_labels", "_values", "_waiting")
 
     def __init__(self, size: int, subkey: bytes) -> None:
         self._size, self._subkey = size, subkey
