@@ -40,12 +40,12 @@ def measure_table(name: str, keys: int, what: str) -> None:
         print(name, label, {k: round(v, 4) if isinstance(v, float) else v for k, v in record.items()}, flush=True)
 
     table = read_table(name)
-    miner = Miner(table.values, seeds=3 if name in LARGE else 5)
+    miner = Miner(table.values, seeds=2 if name in LARGE else 5)
     for key in range(keys if what in {"all", "mix"} else 0):
         for exact in (False, True):
             label = f"mix{' exact' if exact else ''} key {key}"
             if label not in done:
-                keep(label, measure_mixing(table, miner, key, exact=exact, deep=key < 2))
+                keep(label, measure_mixing(table, miner, key, exact=exact, deep=key < (1 if name in LARGE else 2)))
     for setting in catalogue_settings() if what in {"all", "methods"} else []:
         if setting.method == "mix" or setting.label in done:
             continue

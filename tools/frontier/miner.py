@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 NAMED = tuple(range(2, 9))
 OTHERS = tuple(range(9, 13))
-MOST_ROWS = 5_000  # rows that the free miner clusters, the same ones of both tables
+MOST_ROWS = 100_000  # rows that the free miner clusters, the same ones of both tables
 _WARD_ROWS = 2_000
 
 
