@@ -1,7 +1,7 @@
 """The benchmark suite: runs sections, keeps their numbers in results.json and writes docs/benchmarks.md from them.
 
 python benchmarks/run.py                       everything (an hour or more)
-python benchmarks/run.py --only kernels,start  some sections; the numbers of the others stay
+python benchmarks/run.py --only kernels,files  some sections; the numbers of the others stay
 python benchmarks/run.py --quick               small tables, to see that everything runs; writes nothing
 python benchmarks/run.py --docs                only write docs/benchmarks.md again
 """
@@ -15,6 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported: 
 import argparse
 import importlib
 import json
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,12 +36,15 @@ def main() -> None:
     parser.add_argument("--only", help="sections, with commas between them: " + ", ".join(SECTIONS))
     parser.add_argument("--quick", action="store_true", help="small tables; writes nothing")
     parser.add_argument("--docs", action="store_true", help="only write the page again")
+    parser.add_argument("--check", action="store_true", help="only say whether the page is what the results give")
     options = parser.parse_args()
     chosen = options.only.split(",") if options.only else list(SECTIONS)
     unknown = sorted(set(chosen) - set(SECTIONS))
     if unknown:
         parser.error(f"no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    if options.check:
+        sys.exit(PAGE.read_text(encoding="utf-8") != text(results))
     for name in () if options.docs else chosen:
         section = importlib.import_module(name).measure(options.quick)
         measured = {"measured": datetime.now(UTC).strftime("%Y-%m-%d"), "load": round(os.getloadavg()[1], 1)}
@@ -50,7 +54,12 @@ def main() -> None:
             results[name] = found
             RESULTS.write_text(json.dumps({key: results[key] for key in SECTIONS if key in results}, indent=1) + "\n")
     if not options.quick:
-        PAGE.write_text("\n".join(page(results)) + "\n", encoding="utf-8")
+        PAGE.write_text(text(results), encoding="utf-8")
+
+
+def text(results: dict[str, Any]) -> str:
+    """Return docs/benchmarks.md."""
+    return "\n".join(page(results)) + "\n"
 
 
 def page(results: dict[str, Any]) -> list[str]:

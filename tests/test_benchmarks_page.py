@@ -1,0 +1,14 @@
+"""docs/benchmarks.md is made from benchmarks/results.json: no number in it was typed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_page_is_what_the_results_give() -> None:
+    done = subprocess.run([sys.executable, ROOT / "benchmarks" / "run.py", "--check"], check=False)
+    assert done.returncode == 0, "run benchmarks/run.py --docs"
