@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.cluster import KMeans
 
 import sfumato as sf
 from sfumato.core.receipt import open_receipt
 from sfumato.exceptions import KeyFileError, RepeatedReleaseWarning
+from sfumato.perturb.drive import Drive
 from tests.cli.test_first_commands import run
 from tests.pipeline.tables import people, read, write
 
@@ -168,3 +170,9 @@ def test_a_receipt_cannot_be_pickled_and_shows_nothing(tmp_path: Path) -> None:
     for thing in (receipt, receipt.body):
         with pytest.raises(TypeError):
             pickle.dumps(thing)
+
+
+def test_a_fitted_clusterer_is_told_by_its_name_and_not_by_its_centres() -> None:
+    named = KMeans(3, n_init=3, random_state=0).fit(people(100).select("age", "wage").to_numpy())
+    shown = Drive(sf.perturb.AtomMixing(clusterings=(named, 2)), sf.Key.generate()).public
+    assert shown["clusterings"] == ["KMeans", 2]

@@ -172,5 +172,13 @@ def _public(perturber: Perturber) -> dict[str, Any]:
         if isinstance(value, Perturber):
             out[parameter.name] = {value.method_id: _public(value)}
         elif not parameter.secret and parameter.kind != "bounds":  # bounds tell of the values
-            out[parameter.name] = _plain(value)
+            out[parameter.name] = _shown(value)
     return out
+
+
+def _shown(value: Any) -> Any:
+    """Return a public parameter as plain values; a fitted clusterer by its name, for its centres tell of the table."""
+    value = _plain(value)
+    if isinstance(value, list):
+        return [_shown(one) for one in value]
+    return value if value is None or isinstance(value, bool | int | float | str | dict) else type(value).__name__
