@@ -70,6 +70,7 @@ def tour(page: Page, home: str) -> None:
         place.textContent = place.textContent.replaceAll(home, "/home/you/.local/share"); } }""",
         home,
     )
+    page.set_viewport_size({"width": 1280, "height": 1240})
     take(page, "release")
 
 

@@ -183,6 +183,41 @@ def test_stale_previews_are_aborted(studio: RunningStudio, open_page: Open) -> N
     assert scales == [None, shown], "the server gave up the ones in between"
 
 
+def test_the_picture_on_two_columns_needs_no_new_attacks(studio: RunningStudio, open_page: Open) -> None:
+    page = open_page(studio)
+    load_demo(page)
+    step(page, "Results")
+    wait_for_verdict(page)
+    page.locator(".first .plot").nth(1).evaluate(
+        "(plot) => plot.addEventListener('painted', () => { plot.id = 'new'; })"
+    )
+    with page.expect_request("**/api/preview") as asked:
+        page.locator("#axes").select_option("columns")
+    assert asked.value.post_data_json["axes"] == ["age", "income"]
+    assert asked.value.post_data_json["picture_only"] is True
+    page.wait_for_selector("#new")
+    page.locator("#axis-y").select_option("loan")
+    expect(page.locator("#axis-y")).to_have_value("loan")
+    wait_for_verdict(page)
+    page.locator("#histogram-column").select_option("balance")
+    expect(page.locator("#histogram-column")).to_have_value("balance")
+
+
+def test_methods_are_compared_while_one_watches(studio: RunningStudio, open_page: Open) -> None:
+    page = open_page(studio)
+    load_demo(page)
+    step(page, "Compare")
+    expect(page.get_by_text("Nothing compared yet.")).to_be_visible()
+    page.get_by_role("button", name="Compare all methods").click()
+    row = page.locator("table.compare tr", has_text="Scaling")
+    expect(row).to_contain_text("recovers")
+    expect(row.get_by_role("img", name="Grade F")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Compare again")).to_be_visible()
+    row.get_by_role("button", name="Use Scaling").click()
+    expect(page.locator("#method")).to_have_value("sdp")
+
+
 def test_everything_can_be_done_by_keyboard(studio: RunningStudio, open_page: Open) -> None:
     page = open_page(studio)
     page.keyboard.press("Tab")  # from the heading of the step: the file field comes first

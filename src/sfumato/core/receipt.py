@@ -26,10 +26,19 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION
 from sfumato.exceptions import ReceiptError
 
-__all__ = ["ReceiptBody", "open_receipt", "order_subkey", "release_identity", "release_order", "seal_receipt"]
+__all__ = [
+    "ReceiptBody",
+    "open_receipt",
+    "order_subkey",
+    "release_identity",
+    "release_order",
+    "release_places",
+    "seal_receipt",
+]
 
 _HEADER = "sfumato-receipt-1"
 _NONCE = 12
+_BLOCK = 1 << 20  # rows whose words are held at once
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,6 +119,40 @@ def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
         return np.arange(body.n_rows, dtype=np.int64)
     words = RowRange(0, body.n_rows).words(order_subkey(key, bytes.fromhex(body.identity)))
     return np.argsort(words, kind="stable")
+
+
+def release_places(key: Key, body: ReceiptBody, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the row of a release in which each of some original rows stands, without holding the whole order.
+
+    Parameters
+    ----------
+    key : Key
+    body : ReceiptBody
+    rows : array of shape (m,)
+        Numbers of original rows.
+
+    Returns
+    -------
+    array of shape (m,)
+    """
+    if not body.shuffled:
+        return rows
+    subkey = order_subkey(key, bytes.fromhex(body.identity))
+    blocks = [RowRange(start, min(start + _BLOCK, body.n_rows)) for start in range(0, body.n_rows, _BLOCK)]
+    mine = np.empty(len(rows), dtype=np.uint64)
+    for block in blocks:
+        here = (rows >= block.start) & (rows < block.stop)
+        if here.any():
+            mine[here] = block.words(subkey)[rows[here] - block.start]
+    order = np.argsort(mine)
+    smaller = np.zeros(len(rows) + 1, dtype=np.int64)
+    for block in blocks:
+        # a word comes before every word of ours that is larger
+        first = np.searchsorted(mine[order], block.words(subkey), side="right")
+        smaller += np.bincount(first, minlength=len(smaller))
+    places = np.empty(len(rows), dtype=np.int64)
+    places[order] = np.cumsum(smaller)[: len(rows)]
+    return places
 
 
 def seal_receipt(key: Key, body: ReceiptBody) -> bytes:

@@ -7,7 +7,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,7 +17,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from sfumato import __version__
 from sfumato.exceptions import ParameterError, SfumatoError
@@ -25,6 +24,7 @@ from sfumato.perturb.catalogue import DEFAULT_METHOD
 from sfumato.studio.events import Board, Stream, error_data, json_lines
 from sfumato.studio.folder import Folder
 from sfumato.studio.jobs import BusyError, ReleaseJobs
+from sfumato.studio.libraries import prepare_thread
 from sfumato.studio.session import ROLES, Session, StaleTableError
 from sfumato.studio.settings import CLUSTERS, catalogue_data, checked_settings
 from sfumato.studio.uploads import ENDINGS, Limits, RefusedUploadError, label_of, receive
@@ -51,10 +51,10 @@ class Studio:
         self.board = Board()
         self.session = Session()
         self.jobs = ReleaseJobs(folder, self.board)
-        self.pool = ThreadPoolExecutor(8, "studio", initializer=_prepare_thread)
+        self.pool = ThreadPoolExecutor(8, "studio", initializer=prepare_thread)
         self._loading = asyncio.Lock()
         self.board.post(loading=None, job=None, dataset=None)
-        self.pool.submit(_prepare_thread)  # the libraries take seconds to load: the page is there before them
+        self.pool.submit(prepare_thread)  # the libraries take seconds to load: the page is there before them
 
     async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run blocking work in the studio's own threads."""
@@ -97,12 +97,6 @@ class Studio:
         self.jobs.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.folder.close()
-
-
-def _prepare_thread() -> None:
-    """Load what previews need, and give each piece of work one core: threads inside threads wait for one another."""
-    import_module("sfumato.studio.comparing")
-    threadpool_limits(1)
 
 
 def make_app(studio: Studio) -> Starlette:

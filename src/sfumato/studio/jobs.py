@@ -14,7 +14,7 @@ from sfumato.exceptions import ParameterError, ReleaseCancelledError
 from sfumato.studio.events import Board, error_data
 from sfumato.studio.folder import Folder
 from sfumato.studio.policies import command_line, file_stem, policy_of
-from sfumato.studio.session import Dataset
+from sfumato.studio.session import BATCH_ROWS, Dataset
 from sfumato.studio.uploads import label_of
 
 __all__ = ["BusyError", "ReleaseJobs"]
@@ -96,7 +96,15 @@ class ReleaseJobs:
         target, plan = job.place / f"{stem}-released{ending}", job.place / f"{stem}-policy.toml"
         plan.write_text(policy_text(policy), encoding="utf-8")
         progress = lambda what, share: self._tell(job, what=what, share=share)  # noqa: E731
-        done = release(job.source, target, policy=plan, key=new_key_path(target), progress=progress, cancel=job.cancel)
+        done = release(
+            job.source,
+            target,
+            policy=plan,
+            key=new_key_path(target),
+            batch_rows=BATCH_ROWS,
+            progress=progress,
+            cancel=job.cancel,
+        )
         assert done.key_path is not None
         self._offer(job, "release", target, "Download the release", "hand out this file alone")
         self._offer(job, "policy", plan, "Policy", "what was done, without secrets")

@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
+from sfumato.auditing.utility import measure_utility
 from sfumato.core.keys import Key
-from sfumato.core.receipt import release_order
+from sfumato.core.receipt import release_places
 from sfumato.exceptions import DataError
 from sfumato.pipeline.receipt import Receipt
+from sfumato.studio.session import BATCH_ROWS
 from sfumato.table.files import open_source
 from sfumato.table.rows_at import numbers_at
 
 __all__ = ["audit_sample"]
 
 _SECONDS = 5.0
+_TREE_ROWS = 2_000  # Ward's tree holds every pair of rows
 
 
 def audit_sample(
@@ -41,20 +44,25 @@ def audit_sample(
     if receipt.key_path is None:
         raise DataError("without its key file a release cannot be audited")
     tell("finding the rows", 0.0)
-    order = release_order(Key.load(receipt.key_path), body)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    places = release_places(Key.load(receipt.key_path), body, rows)
     after = [name for name in body.released_columns if name not in body.kept]
-    before_rows = numbers_at(open_source(original), list(receipt.perturbed), rows)
-    after_rows = numbers_at(open_source(released), after, place[rows])
-    whole = np.isfinite(before_rows.to_numpy()).all(axis=1) & np.isfinite(after_rows.to_numpy()).all(axis=1)
-    complete = np.flatnonzero(whole)
+    before = numbers_at(open_source(original, batch_rows=BATCH_ROWS), list(receipt.perturbed), rows)
+    then = numbers_at(open_source(released, batch_rows=BATCH_ROWS), after, places)
+    complete = np.flatnonzero(np.isfinite(before.to_numpy()).all(axis=1) & np.isfinite(then.to_numpy()).all(axis=1))
     found = audit(
-        before_rows[complete],
-        after_rows[complete],
+        before[complete],
+        then[complete],
         method={"method": body.method, **receipt.parameters},
         seconds=_SECONDS,
-        progress=tell,
+        utility=False,
+        progress=lambda what, share: tell(what, 0.6 * share),
+    )
+    useful = measure_utility(
+        before.to_numpy()[complete],
+        then.to_numpy()[complete],
+        ward_rows=_TREE_ROWS,
+        same_columns=list(receipt.perturbed) == after,
+        progress=lambda what, share: tell(what, 0.6 + 0.4 * share),
     )
     notes = [note for note in found.notes if not note.startswith("rows are compared")]
     notes.append("the key has brought the rows into their order")
@@ -62,6 +70,7 @@ def audit_sample(
         notes.append(f"audited on {len(complete):,} of {body.n_rows:,} rows, drawn at random, complete ones only")
     return found.model_copy(
         update={
+            "utility": useful,
             "notes": tuple(notes),
             "worst_records": tuple(int(rows[complete[row]]) for row in found.worst_records),
         }

@@ -26,6 +26,7 @@ ROLES = {
 }
 SAMPLE_ROWS = 20_000
 FEWEST_ROWS = 20
+BATCH_ROWS = 40_000  # read at a time: memory before speed, the page must stay quick beside it
 KINDS = {
     "integer": "whole numbers",
     "number": "numbers",
@@ -164,7 +165,7 @@ class Session:
         from sfumato.table.roles import guess_roles
 
         seen = overview(
-            open_source(path),
+            open_source(path, batch_rows=BATCH_ROWS),
             self.key,
             SAMPLE_ROWS,
             lambda rows, share: tell(f"{rows:,} rows read", 0.9 * share),

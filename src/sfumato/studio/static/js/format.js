@@ -9,7 +9,7 @@ export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 
 export function percent(share) {
   if (share === null || share === undefined) return "–";
   const value = 100 * share;
-  return `${value > 0 && value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+  return `${value > 0 && value < 10 ? value.toFixed(1) : value.toFixed(0)}\u00a0%`; // number and sign stay together
 }
 
 export function bytes(size) {

@@ -121,14 +121,12 @@ function tile(title, value, direction) {
 
 function fillTiles(result) {
   const clusters = result?.clusters?.[state.k];
-  const best = (goal) => {
-    const rates = (result?.attacks ?? []).filter((one) => one.goal === goal && one.rate !== null).map((one) => one.rate);
-    return rates.length ? percent(Math.max(...rates)) : null;
-  };
+  const best = (goal) => (result?.attacks ?? []).filter((one) => one.goal === goal && one.rate !== null).sort((a, b) => b.rate - a.rate)[0];
+  const [values, links] = [best("values"), best("links")];
   parts.tiles.replaceChildren(
     tile(`Rows that keep their cluster, ${state.k} clusters`, clusters && percent(1 - clusters.misclassified), clusters ? `more is better; original re-run: ${percent(1 - clusters.floor)}` : "more is better"),
-    tile("Records the best attack recovers", best("values"), "of people it did not know; less is better"),
-    tile("People found by their full record", best("links"), "less is better"),
+    tile("Records the best attack recovers", values && percent(values.rate), `less is better${values ? `; guessing: ${percent(values.guessing)}` : ""}`),
+    tile("People found by their full record", links && percent(links.rate), `less is better${links ? `; guessing: ${percent(links.guessing)}` : ""}`),
     tile("Hidden from the best attack", result?.verdict ? decimal(result.verdict.residual) : null, "of 1, median column; more is better"));
 }
 

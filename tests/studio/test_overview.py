@@ -1,0 +1,80 @@
+"""The first look at a table, and the rows of a release found again without its whole order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.core import receipt as receipts
+from sfumato.core.keys import Key
+from sfumato.exceptions import DataError
+from sfumato.pipeline.release import release
+from sfumato.table.files import open_source
+from sfumato.table.overview import complete_columns, overview
+from sfumato.table.rows_at import numbers_at
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    n = 3000
+    table = pl.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(n)],
+            "age": rng.integers(18, 90, n),
+            "wage": rng.normal(50, 9, n).round(2),
+            "note": ["7"] * 2000 + ["seven"] + ["7"] * 999,
+            "gap": [None if i % 10 == 0 else i for i in range(n)],
+        }
+    )
+    table.write_csv(tmp_path / "people.csv")
+    table.write_parquet(tmp_path / "people.parquet")
+    return tmp_path / "people.csv"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_the_sample_depends_on_the_key_and_on_nothing_else(file: Path, ending: str) -> None:
+    key = Key.generate()
+    path = file.with_suffix(ending)
+    looks = [overview(open_source(path, batch_rows=rows), key, 200) for rows in (None, 70, 1999)]
+    for look in looks:
+        assert look.n_rows == 3000
+        assert look.sample.equals(looks[0].sample)
+        assert look.sample["id"].to_list() == [f"p{row}" for row in look.rows]
+    assert not np.array_equal(overview(open_source(path), Key.generate(), 200).rows, looks[0].rows)
+
+
+def test_columns_are_told_by_kind_gaps_and_oddities(file: Path) -> None:
+    seen = {column.name: column for column in overview(open_source(file), Key.generate(), 500).columns}
+    kinds = {name: column.kind for name, column in seen.items()}
+    assert kinds == {"id": "text", "age": "integer", "wage": "number", "note": "text", "gap": "integer"}
+    assert seen["gap"].missing == 300
+    assert seen["id"].distinct == seen["id"].sampled == 500
+    assert seen["note"].odd == "1 of its cells are not numbers, the first in row 2,001"
+
+
+def test_missing_cells_are_filled_by_the_median_and_empty_columns_refused() -> None:
+    table = pl.DataFrame({"a": [1.0, None, 4.0], "b": [None, None, None]}, schema={"a": pl.Float64, "b": pl.Int64})
+    assert complete_columns(table, ["a"])["a"].to_list() == [1.0, 2.5, 4.0]
+    with pytest.raises(DataError, match="'b' has no values"):
+        complete_columns(table, ["b"])
+
+
+def test_rows_of_a_release_are_found_without_its_whole_order(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receipts, "_BLOCK", 700)
+    key = Key.generate()
+    monkeypatch.setenv("SFUMATO_KEYS", str(tmp_path / "keys"))
+    done = release(file, tmp_path / "out.csv", key=key, method="tdp", identifier=["id"], keep=["note"])
+    rows = np.random.default_rng(1).permutation(3000)[:400]
+    places = receipts.release_places(key, done.body, rows)
+    order = receipts.release_order(key, done.body)
+    assert np.array_equal(order[places], rows)
+    before = numbers_at(open_source(file), ["age", "wage"], rows).to_numpy()
+    after = numbers_at(open_source(tmp_path / "out.csv", batch_rows=100), ["age", "wage"], places).to_numpy()
+    shift = after - before
+    assert np.allclose(shift, shift[0]), "a translation moves every row alike, so these are the same people"
