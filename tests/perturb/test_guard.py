@@ -209,3 +209,12 @@ def test_rows_that_are_all_alike_still_move() -> None:
     released = AtomMixing(clusterings=(2,), insecure_seed=1).fit_transform(table)
     assert not (released == table).all(axis=1).any()
     assert max(shared_starts(AtomMixing(clusterings=(2,), insecure_seed=1).fit(table), table, released)) == 0.0
+
+
+def test_a_given_centre_without_rows_is_no_obstacle() -> None:
+    far = KMeans(3, n_init=1, random_state=0).fit(standardised(IRIS, IRIS))
+    far.cluster_centers_[2] = 1e3
+    table = np.concatenate([IRIS, np.rint(IRIS)])
+    for method in (AtomMixing([far], insecure_seed=1), AtomMixing([far], decimals=1, insecure_seed=1)):
+        released = method.fit_transform(table)
+        assert np.isfinite(released).all()

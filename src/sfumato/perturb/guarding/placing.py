@@ -64,7 +64,9 @@ def released_cells(atoms: Atoms, means: Floats, plain: Cells) -> Cells:
     counts = atoms.counts.astype(np.float64)
     incidence = atoms.incidence()
     sums = np.stack([_in_order(incidence * (counts * column)) for column in means.T], axis=1)
-    centres = named.space.steps(sums / (incidence * counts).sum(axis=1)[:, None])
+    sizes = (incidence * counts).sum(axis=1)
+    centres = named.space.steps(sums / np.maximum(sizes, 1.0)[:, None])
+    centres = np.where(sizes[:, None] > 0, centres, named.stacked)
     return Cells.build(named.space, [named.stacked, centres], atoms.labels, named.sizes, plain.low, plain.high)
 
 
@@ -92,7 +94,7 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
     unit = 2.0**-named.space.bits
     incidence = atoms.incidence()
     counts = atoms.counts.astype(np.float64)
-    sizes = (incidence * counts).sum(axis=1)  # whole numbers
+    sizes = np.maximum((incidence * counts).sum(axis=1), 1.0)  # whole numbers; a given centre may have no rows
     targets, rows, shift = atoms.means.copy(), around, np.zeros_like(named.stacked)
     both = cells
     for _ in range(_LOOPS if small.any() else 0):

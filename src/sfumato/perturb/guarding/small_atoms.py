@@ -110,7 +110,7 @@ def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cel
         return shifts
     incidence = atoms.incidence()
     counts = atoms.counts.astype(np.float64)
-    sizes = _summed(incidence * counts)
+    sizes = np.maximum(_summed(incidence * counts), 1.0)
     share = incidence * counts / np.sqrt(sizes)[:, None]  # rows of an atom, as its clusters feel them
     wanted = np.stack([_summed(share * column) for column in moved.T], axis=1)
     weight = np.where(large, 1.0, 0.0)
