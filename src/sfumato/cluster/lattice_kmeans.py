@@ -171,8 +171,8 @@ def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: 
         return found[max(range(starts), key=lambda index: (chances[index], -index))][2]
     # more rows tell near optima apart: the likely ones go on with more of them, and the best with all
     more = np.ascontiguousarray(steps[:, : 4 * part])
-    likely = sorted(range(starts), key=lambda index: (-chances[index], index))[:4]
-    polished = [lattice_lloyd(more, found[index][2], rounds=50) for index in likely if chances[index] > 0.02]
+    likely = sorted(range(starts), key=lambda index: (-chances[index], index))[:8]
+    polished = [lattice_lloyd(more, found[index][2], rounds=50) for index in likely if chances[index] > 0]
     best = min(range(len(polished)), key=lambda index: (polished[index][2], index))
     return lattice_lloyd(steps, polished[best][0])[0]
 

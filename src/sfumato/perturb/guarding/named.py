@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
-_MANY, _FEW = 60, 20  # starts for tables of up to 4,096 rows, and for larger ones
+_MANY, _FEW = 60, 30  # starts for tables of up to 4,096 rows, and for larger ones
 _PROTOTYPES = 4  # centres for each cluster of a clusterer without centres
 
 
