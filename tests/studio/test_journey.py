@@ -121,6 +121,9 @@ def test_a_release_goes_on_while_the_page_is_closed(studio: RunningStudio, open_
     other.goto(f"{studio.origin}/#release")
     expect(other.locator("#command")).to_contain_text("sfumato release customers.csv")
     expect(other.get_by_role("link", name="Download the release")).to_be_visible()
+    with other.expect_download() as got:
+        other.get_by_role("link", name="The demo table").click()
+    assert Path(got.value.path()).read_bytes().startswith(b"customer_id,branch,age")
 
 
 @pytest.fixture(scope="module")

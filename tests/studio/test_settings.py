@@ -40,11 +40,11 @@ def test_a_new_perturber_appears_by_its_row_alone(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "methods", lambda: (*catalogue.METHODS, NEW))
     shown = catalogue_data()[-1]
     assert (shown["id"], shown["name"], shown["summary"]) == ("new", "Additive noise", NEW.summary)
-    assert [one["control"] for one in shown["parameters"]] == ["slider", "fixed", "choice"]
+    assert [one["control"] for one in shown["parameters"]] == ["slider", "choice", "fixed"]
     assert (
         shown["parameters"][0] | {"low": 0.01, "high": 2.0, "log": True, "help": "how much"} == shown["parameters"][0]
     )
-    assert shown["parameters"][1]["text"] == "drawn by the key"
+    assert shown["parameters"][2]["text"] == "drawn by the key"
 
 
 def test_every_method_of_the_catalogue_is_offered_with_its_defaults() -> None:

@@ -214,6 +214,8 @@ async def _demo(request: Request) -> Response:
         path = studio.folder.new_file(".csv")
         path.write_bytes((resources.files("sfumato.demo") / "customers.csv").read_bytes())
         await studio.in_thread(studio.load, path, "customers.csv", "customers.csv")
+        assert studio.session.dataset is not None
+        studio.session.dataset.is_demo = True
     return _loaded(studio)
 
 

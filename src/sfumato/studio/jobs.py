@@ -108,6 +108,8 @@ class ReleaseJobs:
         assert done.key_path is not None
         self._offer(job, "release", target, "Download the release", "hand out this file alone")
         self._offer(job, "policy", plan, "Policy", "what was done, without secrets")
+        if dataset.is_demo:
+            self._offer(job, "original", dataset.path, "The demo table", "to repeat it by command", dataset.label)
         self._tell(
             job,
             status="done",
@@ -141,10 +143,10 @@ class ReleaseJobs:
             self._offer(job, "report-data", data, "Audit as data", "the same as JSON")
             self._tell(job, audit={"grade": found.grade, "verdict": found.verdict})
 
-    def _offer(self, job: _Job, kind: str, path: Path, title: str, about: str) -> None:
-        job.files[kind] = (path, path.name)
+    def _offer(self, job: _Job, kind: str, path: Path, title: str, about: str, name: str | None = None) -> None:
+        job.files[kind] = (path, name or path.name)
         size = path.stat().st_size
-        offered = {"kind": kind, "label": path.name, "bytes": size, "title": title, "about": about}
+        offered = {"kind": kind, "label": name or path.name, "bytes": size, "title": title, "about": about}
         job.state["files"] = [*job.state.get("files", []), offered]
 
     def _tell(self, job: _Job, **news: Any) -> None:

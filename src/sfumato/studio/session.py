@@ -63,6 +63,8 @@ class Dataset(Hidden):
         Column -> why its role was guessed.
     roles : dict
         Column -> role.
+    is_demo : bool
+        Whether it is the table that ships with the package, of which the user has no file.
     tried : list
         Settings tried and what came of them, for the trade-off plot.
     """
@@ -74,6 +76,7 @@ class Dataset(Hidden):
     seen: Overview
     reasons: Mapping[str, str]
     roles: dict[str, str]
+    is_demo: bool = False
     tried: list[dict[str, Any]] = field(default_factory=list)
     _prepared: dict[tuple[str, ...], Prepared] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -12,7 +12,7 @@ from sfumato.perturb.catalogue import method, methods
 from sfumato.perturb.entries import Break, Method
 from sfumato.perturb.parameters import Parameter, check_parameter
 from sfumato.studio.policies import EXTRAS
-from sfumato.studio.sliders import SHOWN, control
+from sfumato.studio.sliders import CONTROLS, SHOWN, control
 
 __all__ = ["CLUSTERS", "catalogue_data", "checked_settings", "perturber_of"]
 
@@ -34,11 +34,16 @@ def catalogue_data() -> list[dict[str, Any]]:
             "keeps_distances": row.keeps_distances,
             "same_columns": row.row_preserving,
             "breaks": [_break_data(one) for one in row.known_breaks],
-            "parameters": [control(parameter) for parameter in row.parameters if _is_shown(row, parameter)],
+            "parameters": _controls(row),
         }
         for row in methods()
         if not row.wraps or row.id in EXTRAS
     ]
+
+
+def _controls(row: Method) -> list[dict[str, Any]]:
+    shown = [control(parameter) for parameter in row.parameters if _is_shown(row, parameter)]
+    return sorted(shown, key=lambda one: CONTROLS.index(one["control"]))  # what moves comes first
 
 
 def _is_shown(row: Method, parameter: Parameter) -> bool:

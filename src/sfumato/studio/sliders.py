@@ -6,9 +6,10 @@ from typing import Any
 
 from sfumato.perturb.parameters import Parameter, Span
 
-__all__ = ["SHOWN", "control"]
+__all__ = ["CONTROLS", "SHOWN", "control"]
 
 _NUMERIC = {"number", "numbers", "integer", "number or integer"}
+CONTROLS = ("slider", "number", "choice", "flag", "fixed")
 SHOWN = {*_NUMERIC, "choice", "flag"}  # kinds of parameters that have a control
 
 
@@ -22,7 +23,7 @@ def control(parameter: Parameter) -> dict[str, Any]:
     Returns
     -------
     dict
-        `control` is "slider", "number", "choice" or "flag"; "fixed" for what the key draws or a page cannot ask for.
+        `control` is one of `CONTROLS`, "fixed" for what the key draws or a page cannot ask for.
 
     Examples
     --------
