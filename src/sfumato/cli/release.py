@@ -22,8 +22,8 @@ __all__ = ["release"]
 
 
 @click.command()
-@click.argument("data", type=click.Path(path_type=Path))
-@click.option("-o", "--output", "out", required=True, type=click.Path(path_type=Path), help="The file to write.")
+@click.argument("data", type=click.Path())
+@click.option("-o", "--output", "out", required=True, type=click.Path(), help="The file to write.")
 @click.option(
     "-m", "--method", "method_name", help=f"Id of the method (see `sfumato methods`). [default: {DEFAULT_METHOD}]"
 )
@@ -44,11 +44,13 @@ __all__ = ["release"]
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="Who computes."
 )
+@click.option("--query", help="The rows to release, if DATA is the address of a PostgreSQL database.")
+@click.option("--table", help="The table to make, if OUT is the address of a PostgreSQL database.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def release(
-    data: Path,
-    out: Path,
+    data: str,
+    out: str,
     method_name: str | None,
     settings: tuple[str, ...],
     identifier: tuple[str, ...],
@@ -61,14 +63,16 @@ def release(
     report: Path | None,
     no_shuffle: bool,
     engine: str,
+    query: str | None,
+    table: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
     """Release DATA as OUT: perturbed, shuffled, and with a key that only you keep.
 
-    DATA is a CSV (gzip too), Parquet or Arrow file, or a folder of Parquet files; the ending of OUT says what it
-    becomes. Every column of numbers that you neither drop nor keep is perturbed; text columns must be dropped
-    (--id) or kept (--keep).
+    DATA is a CSV (gzip too), Parquet or Arrow file, a folder of Parquet files, or the address of a PostgreSQL database
+    (with --query); the ending of OUT says what it becomes. Every column of numbers that you neither drop nor keep is
+    perturbed; text columns must be dropped (--id) or kept (--keep).
     """
     maker: EngineMaker | None = None
     if engine == "spark":
@@ -95,6 +99,8 @@ def release(
             force=force,
             progress=progress,
             engine=maker,
+            query=query,
+            table_name=table,
         )
     if as_json:
         click.echo(json.dumps(done.to_data(), indent=2))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.core.receipt import ReceiptBody, order_subkey, release_identity, seal_receipt
-from sfumato.exceptions import DataError, RepeatedReleaseWarning, UnchangedCellsWarning
+from sfumato.exceptions import DataError, ParameterError, RepeatedReleaseWarning, UnchangedCellsWarning
 from sfumato.pipeline.engine import Engine, Tally, WriteJob
 from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.history import History
@@ -24,6 +27,7 @@ from sfumato.table.files import file_kind, open_source
 from sfumato.table.finish import new_columns
 from sfumato.table.keyring import receipt_path, write_receipt
 from sfumato.table.policy import Policy
+from sfumato.table.postgresql import PostgresSource, copy_to_table, is_postgres
 from sfumato.table.raw import Described, Source
 from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
 
@@ -34,7 +38,7 @@ EngineMaker = Callable[[Source, Workspace, Path, Watch], Engine]
 
 
 def release(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | PostgresSource,
     target: str | os.PathLike[str],
     policy: Policy | str | os.PathLike[str] | None = None,
     key: Key | str | os.PathLike[str] | None = None,
@@ -54,6 +58,8 @@ def release(
     progress: Progress | None = None,
     cancel: Any = None,
     engine: EngineMaker | None = None,
+    query: str | None = None,
+    table_name: str | None = None,
 ) -> Receipt:
     r"""Release a file: read it in passes, perturb it, and write a protected file, a key and a sealed receipt.
 
@@ -63,9 +69,9 @@ def release(
 
     Parameters
     ----------
-    source : path
+    source : path, or address of a PostgreSQL database
         A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files.
-    target : path
+    target : path, or address of a PostgreSQL database
         The file to write; its ending says the kind. An existing one is refused unless `force`.
     policy : Policy or path, optional
         Columns, method and limits; see docs/guide/policy.md. None perturbs every column with the default method.
@@ -100,6 +106,10 @@ def release(
         The release stops, and leaves nothing, when it says true.
     engine : callable, optional
         Makes who computes, from (source, workspace, target, watch); by default this process on its threads.
+    query : str, optional
+        The rows to release, if the source is a database.
+    table_name : str, optional
+        The table to make, if the target is a database; it appears with all its rows or not at all.
 
     Returns
     -------
@@ -116,14 +126,17 @@ def release(
     >>> receipt.n_rows, receipt.perturbed, receipt.dropped
     (99, ('age', 'wage'), ('id',))
     """
+    given = dict(locals())
+    if is_postgres(source) or is_postgres(target):
+        return _with_database(given)
     target = Path(target)
     watch = Watch(2, progress, cancel)
     if report is not None:
         check_target(Path(report), force=True)
     check_target(target, force=force, folder=engine is not None)
     file_kind(target)
-    table = open_source(source, batch_rows=batch_rows)
-    if target.exists() and Path(source).resolve() == target.resolve():
+    table = source if isinstance(source, PostgresSource) else open_source(source, batch_rows=batch_rows)
+    if target.exists() and Path(table.path).resolve() == target.resolve():
         raise DataError(f"{target}: the release would replace its own original", hint="choose another name for it")
     owner = choose_key(key, target)
     perturber = None if method is None or isinstance(method, str) else method
@@ -204,6 +217,23 @@ REPEATED = (
     "this table was released before with other noise: whoever has both releases can average them. "
     "Hand out one of them only, or repeat the first with its key, method and parameters."
 )
+
+
+def _with_database(given: dict[str, Any]) -> Receipt:
+    """Release from a query, or to a table of a database: a released file first, then its rows in one transaction."""
+    source, target, name, query = (given.pop(one) for one in ("source", "target", "table_name", "query"))
+    if is_postgres(source):
+        if query is None:
+            raise ParameterError("a database needs a query", hint="--query 'SELECT ... ORDER BY ...'")
+        with closing(PostgresSource(source, query)) as table:
+            return release(table, target, table_name=name, **given)
+    if not name:
+        raise ParameterError("a database needs the name of the table to make", hint="--table released_people")
+    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:  # only its owner may enter; released rows only
+        part = Path(folder) / f"{name}.parquet"
+        receipt = release(source, part, **given)
+        copy_to_table(part, target, name)
+    return replace(receipt, target=Path(f"table {name}"))
 
 
 def write_job(plan: Plan, fitted: Fit, key: Key, identity: bytes) -> WriteJob:
