@@ -23,6 +23,7 @@ __all__ = [
     "SecretStateError",
     "SfumatoError",
     "SfumatoWarning",
+    "SharedKeyWarning",
     "UnchangedCellsWarning",
 ]
 
@@ -107,6 +108,10 @@ class NoiseReuseWarning(SfumatoWarning):
 
 class RepeatedReleaseWarning(SfumatoWarning):
     """The same table was released before with other noise: the two releases can be averaged."""
+
+
+class SharedKeyWarning(SfumatoWarning):
+    """Owners who share a key can take the noise of this method off one another's rows."""
 
 
 class ConstantColumnWarning(SfumatoWarning):

@@ -26,12 +26,14 @@ COMMANDS = {
     "demo": ("sfumato.cli.demo", "A tour on a table that ships with sfumato."),
     "join": ("sfumato.cli.join", "Bring a miner's labels back to the original rows."),
     "key": ("sfumato.cli.key", "Make a key, or show its fingerprint."),
+    "merge": ("sfumato.cli.merge", "Join the summaries of several owners."),
     "methods": ("sfumato.cli.methods", "The methods: what they do, what they take, who breaks them."),
     "policy": ("sfumato.cli.policy", "Write a first policy for a table, or check one."),
     "release": ("sfumato.cli.release", "Release a file: perturbed, shuffled, with a key that only you keep."),
     "reproduce": ("sfumato.cli.reproduce", "The papers' tables, paper against ours."),
     "restore": ("sfumato.cli.restore", "Undo an invertible release with its key."),
     "studio": ("sfumato.cli.studio", "A local web page: protect a table and watch what it does."),
+    "summarize": ("sfumato.cli.summarize", "One owner's summary, for a release of several owners."),
     "tune": ("sfumato.cli.tune", "Search for the best method and parameters for your table."),
 }
 

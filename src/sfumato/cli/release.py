@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import tomllib
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from sfumato.pipeline.receipt import Receipt
 from sfumato.pipeline.release import EngineMaker
 from sfumato.pipeline.release import release as run_release
 
-__all__ = ["release"]
+__all__ = ["parse_settings", "release", "show_warnings"]
 
 
 @click.command()
@@ -46,6 +48,8 @@ __all__ = ["release"]
 )
 @click.option("--query", help="The rows to release, if DATA is the address of a PostgreSQL database.")
 @click.option("--table", help="The table to make, if OUT is the address of a PostgreSQL database.")
+@click.option("--joint", type=click.Path(path_type=Path), help="Of several owners: what the last merge wrote.")
+@click.option("--owner", metavar="NAME", help="Of several owners: your name.")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def release(
@@ -65,6 +69,8 @@ def release(
     engine: str,
     query: str | None,
     table: str | None,
+    joint: Path | None,
+    owner: str | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -74,6 +80,9 @@ def release(
     (with --query); the ending of OUT says what it becomes. Every column of numbers that you neither drop nor keep is
     perturbed; text columns must be dropped (--id) or kept (--keep).
     """
+    if joint is not None:
+        _release_joint(data, out, key, joint, owner, force=force)
+        return
     maker: EngineMaker | None = None
     if engine == "spark":
         from sfumato.spark.files import spark_engine  # loads pyspark
@@ -110,6 +119,29 @@ def release(
             click.echo(f"grade {done.audit.grade}: {done.audit.verdict}")
         if report is not None:
             click.echo(f"report: {report}  (it says how to break the release: keep it to yourself)")
+    for warning in told:
+        click.echo(f"warning: {warning.message}", err=True)
+
+
+def _release_joint(data: str, out: str, key: Path | None, joint: Path, owner: str | None, *, force: bool) -> None:
+    """Release one owner's part; everything else was settled in the first pass."""
+    from sfumato.pipeline.collaborate import release_joint
+
+    if key is None or owner is None:
+        raise click.UsageError("--joint goes with --key and --owner")
+    with show_warnings():
+        plan, tally = release_joint(data, out, key, joint, owner=owner, force=force)
+    row = method(plan.drive.method)
+    click.echo(f"released {tally.rows:,} rows of {owner} to {out}: {_listed(plan.roles.confidential)} by {row.name}")
+    click.echo("the rows of all owners together are the release of their joint table; hand out the file alone")
+
+
+@contextmanager
+def show_warnings() -> Iterator[None]:
+    """Say warnings at the end, in one line each."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", SfumatoWarning)
+        yield
     for warning in told:
         click.echo(f"warning: {warning.message}", err=True)
 

@@ -72,6 +72,8 @@ class ReceiptBody(Hidden):
         Fitted state of an invertible method; None for the others, which are fitted again from the original.
     errors : mapping from columns to numbers
         Largest difference between an original and a restored value.
+    first_row : int
+        Number of the first row in the table of all owners, for releases of several.
     stream_version, version : int
     """
 
@@ -93,6 +95,7 @@ class ReceiptBody(Hidden):
     record_id: str | None = None
     fitted: Any = None
     errors: Mapping[str, float] = field(default_factory=dict)
+    first_row: int = 0
     stream_version: int = STREAM_VERSION
     version: int = 1
 
@@ -117,7 +120,9 @@ def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
     """
     if not body.shuffled:
         return np.arange(body.n_rows, dtype=np.int64)
-    words = RowRange(0, body.n_rows).words(order_subkey(key, bytes.fromhex(body.identity)))
+    words = RowRange(body.first_row, body.first_row + body.n_rows).words(
+        order_subkey(key, bytes.fromhex(body.identity))
+    )
     return np.argsort(words, kind="stable")
 
 

@@ -87,6 +87,8 @@ class Method:
         Whether it wraps another method.
     inner : str
         The method it wraps when nobody says which, for comparisons; of wrappers only.
+    hides_from_key_holders : bool
+        Whether a released row says no more about its original to who has the key: it is drawn anew, not moved.
     """
 
     id: str
@@ -104,6 +106,7 @@ class Method:
     row_preserving: bool = True
     wraps: bool = False
     inner: str = "adp"
+    hides_from_key_holders: bool = False
 
     def load(self) -> type[Any]:
         """Import and return the class."""

@@ -369,6 +369,7 @@ METHODS: tuple[Method, ...] = (
         "row",
         3,
         invertible=False,
+        hides_from_key_holders=True,
         keeps_distances=False,
         parameters=(
             Parameter("n_clusters", "integer", 24, "clusters for each column", low=1, search=Span(2, 60, log=True)),
@@ -521,6 +522,7 @@ METHODS: tuple[Method, ...] = (
         "row",
         8,
         invertible=False,
+        hides_from_key_holders=True,
         keeps_distances=False,
         parameters=(
             _CLUSTERINGS,

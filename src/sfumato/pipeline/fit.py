@@ -84,10 +84,12 @@ def survey_table(
             hint="bring more rows",
         )
     seen = look.also
-    if seen is None:
-        watch.passes += 2
+    if schema.missing:
+        watch.passes += 1
         medians = engine.fill(cells, Medians(*_ranges(schema)))
         cells = replace(cells, fills=median_fills(medians.medians(), schema))
+    if seen is None:
+        watch.passes += 1
         seen = engine.fill(cells, surveys)
     assert isinstance(seen, Together)
     first, *more = seen.parts

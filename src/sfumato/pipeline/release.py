@@ -31,7 +31,7 @@ from sfumato.table.postgresql import PostgresSource, copy_to_table, is_postgres
 from sfumato.table.raw import Described, Source
 from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
 
-__all__ = ["REPEATED", "EngineMaker", "receipt_body", "release", "write_job"]
+__all__ = ["REPEATED", "EngineMaker", "commit", "receipt_body", "release", "write_job"]
 
 Progress = Callable[[str, float], None]
 EngineMaker = Callable[[Source, Workspace, Path, Watch], Engine]
@@ -184,7 +184,7 @@ def release(
             from sfumato.pipeline.audited import check_limits
 
             check_limits(settled.audit, found)
-        _commit(workspace, owner, place, body, force=force)
+        commit(workspace, owner, place, body, force=force)
     if report is not None:
         found = found or _audit(table, open_source(target), owner.key, body, watch)
         found.to_html(report)
@@ -331,7 +331,7 @@ def _audit(
     return audit_files(original, released, key, body, known_rows=known_rows, progress=watch.after)
 
 
-def _commit(workspace: Workspace, owner: ReleaseKey, place: Path, body: ReceiptBody, *, force: bool) -> None:
+def commit(workspace: Workspace, owner: ReleaseKey, place: Path, body: ReceiptBody, *, force: bool) -> None:
     """Write key, receipt and release, in this order; whoever sees the release has both others."""
     check_target(workspace.target, force=force, folder=workspace.part.is_dir())
     before = place.exists()

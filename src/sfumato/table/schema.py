@@ -147,6 +147,10 @@ class Look:
         also = None if self.also is None else self.also.fresh()
         return type(self)(self._names, self._types, self._rules, also)
 
+    def without_survey(self) -> Self:
+        """Return an empty look that fills nothing beside itself."""
+        return type(self)(self._names, self._types, self._rules)
+
     def add(self, batch: NumberBatch, texts: Sequence[pl.Series | None]) -> None:
         """Add some rows: their numbers, and the text of the cells that are not missing."""
         self.n_rows += len(batch)
