@@ -89,7 +89,8 @@ def preview(
     same = row.row_preserving
     # a method of many passes shows the first rows at once, and all of them when they are ready
     slow = max([row.passes, *(method(extra).passes for extra in settings["extras"])]) >= _MANY_PASSES
-    for rows in [_QUICK_ROWS, len(prepared.points)] if slow and not picture_only else [len(prepared.points)]:
+    every = len(prepared.points)
+    for rows in [_QUICK_ROWS, every] if slow and every > 2 * _QUICK_ROWS and not picture_only else [every]:
         released, notes = _perturb(prepared, settings, key, rows, stream)
         points = _on_axes(prepared, released, axes) if same else released @ main_directions(released)
         stream.send({"type": "scatter", "points": _packed(points), "range": _range(points), "same_axes": same})
@@ -97,7 +98,7 @@ def preview(
             return None
         first = prepared.agreement(released, _allowed(k), same_columns=same)
         stream.send({"type": "clusters", **asdict(first)})
-        if rows < len(prepared.points):
+        if rows < every:
             stream.rest(_PAUSE)
     stream.send({"type": "notes", "notes": notes})
     stream.send({"type": "histograms", "columns": _histograms(prepared, released) if same else []})
