@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 ATTACK_SECONDS = 1.5
 _BINS = 40
-_MANY_PASSES = 8
+MANY_PASSES = 8
 _QUICK_ROWS = 600
 _BATCH_ROWS = 5_000
 _PAUSE = 0.4  # seconds
@@ -88,7 +88,7 @@ def preview(
     row = method(settings["method"])
     same = row.row_preserving
     # a method of many passes shows the first rows at once, and all of them when they are ready
-    slow = max([row.passes, *(method(extra).passes for extra in settings["extras"])]) >= _MANY_PASSES
+    slow = max([row.passes, *(method(extra).passes for extra in settings["extras"])]) >= MANY_PASSES
     every = len(prepared.points)
     for rows in [_QUICK_ROWS, every] if slow and every > 2 * _QUICK_ROWS and not picture_only else [every]:
         released, notes = _perturb(prepared, settings, key, rows, stream)
