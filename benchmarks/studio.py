@@ -190,13 +190,7 @@ def table(found: dict[str, Any]) -> str:
     peak = max(memory["peak"].values())
     name = f"largest memory while a file of {memory['file']} MB is uploaded, previewed, released, audited, downloaded"
     lines.append(f"| {name} | {peak} MB | 500 MB |")
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"Measured on {found['machine']}; load of the machine meanwhile: {wait['load']} of {os.cpu_count()}.",
-        ]
-    )
+    return "\n".join([*lines, "", _machine(found)])
 
 
 def _machine(found: dict[str, Any]) -> str:
