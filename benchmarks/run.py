@@ -21,7 +21,19 @@ from typing import Any
 
 from measure import HERE, machine
 
-SECTIONS = ("kernels", "summaries", "threads", "startup", "growth", "mixing", "files", "memory", "audits", "peers")
+SECTIONS = (
+    "kernels",
+    "summaries",
+    "threads",
+    "startup",
+    "growth",
+    "mixing",
+    "files",
+    "memory",
+    "audits",
+    "peers",
+    "spark",
+)
 RESULTS = HERE / "results.json"
 INTRODUCTION = (
     "Made by `make bench` (`benchmarks/run.py`), never by hand. Times are the smallest of several, cases in turn, and "

@@ -13,7 +13,7 @@ import pytest
 from sfumato.table.policy import Column, Columns, Enhance, Guard, Limits, Policy, ReleaseChoice
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
-PAGES = sorted(GUIDE.glob("*.md"))
+PAGES = [*sorted(GUIDE.glob("*.md")), GUIDE.parent / "collaboration.md"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

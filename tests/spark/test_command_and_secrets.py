@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,15 @@ def test_the_command_releases_restores_and_replaces_a_folder(people: Path, tmp_p
     command("release", people, "-o", out, *options, "--engine", "spark", "--force")
     assert digest(out) == digest(here)
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_command_of_the_docs_runs_as_typed(people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "spark.md").read_text(encoding="utf-8")
+    typed = page.partition("```bash\n")[2].partition("\n```")[0]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people").symlink_to(people)
+    assert "released 900 rows" in command(*shlex.split(typed)[1:])
 
 
 @pytest.mark.usefixtures("spark")
