@@ -75,8 +75,15 @@ def test_a_candidate_that_loses_nothing_keeps_a_seat_among_the_finalists() -> No
 
 def test_the_budget_ends_the_search_and_the_finalists_still_run() -> None:
     left = iter(np.linspace(1.0, -5.0, 400))
-    found = search(source(), Known(), limit=0.06, time_left=lambda: float(next(left)))
-    assert 0 < found.counts.cheap < 40
+    found = search(source(200), Known(), limit=0.06, time_left=lambda: float(next(left)))
+    assert 32 <= found.counts.cheap < 150
+    assert found.finalists
+
+
+def test_a_slow_machine_still_looks_at_every_method_and_attacks_some() -> None:
+    found = search(source(200), Known(), limit=0.06, time_left=lambda: -1.0)
+    assert found.counts.cheap == 32
+    assert found.counts.quick >= 16
     assert found.finalists
 
 

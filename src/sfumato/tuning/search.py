@@ -20,6 +20,7 @@ Progress = Callable[[str, float], None]
 
 _NEAR_EACH = 8  # neighbours of each of the best
 _BEST = 3
+_LEAST_LOOKS, _LEAST_ATTACKS = 32, 16  # whatever the time: about two of each method, and one of each attacked
 _SLACK = 0.02  # cheap figures are rough: what misses the limit by no more than this stays in
 
 
@@ -186,7 +187,7 @@ class _Stages:
         most: int | None,
     ) -> None:
         self.assess, self.limit, self.time_left, self.tell, self.most = assess, limit, time_left, tell, most
-        self.looked = self.refused = 0
+        self.looked = self.attacked = self.refused = 0
 
     def look(
         self, source: Iterator[Candidate], *, until: float, share: tuple[float, float], total: int | None = None
@@ -196,7 +197,7 @@ class _Stages:
         began = self.time_left()
         for number, candidate in enumerate(source):
             left = self.time_left()
-            if left < until:
+            if left < until and self.looked >= _LEAST_LOOKS:
                 break
             whole = total or self.most
             done = number / whole if whole else (began - left) / max(began - until, 1e-9)
@@ -209,13 +210,14 @@ class _Stages:
         return found
 
     def attack(self, chosen: list[Candidate], *, until: float, share: tuple[float, float]) -> dict[Candidate, Score]:
-        """Attack candidates roughly until the list or the time of the stage ends; at least one of them."""
+        """Attack candidates roughly until the list or the time of the stage ends."""
         found: dict[Candidate, Score] = {}
         for number, candidate in enumerate(chosen):
-            if found and self.time_left() < until:
+            if self.attacked >= _LEAST_ATTACKS and self.time_left() < until:
                 break
             self.tell(f"attacking {candidate.method}", share[0] + (share[1] - share[0]) * number / len(chosen))
             found[candidate] = self.assess.quick(candidate)
+            self.attacked += 1
         return found
 
     def check(

@@ -66,8 +66,8 @@ def tune(
     clusters : sequence of int
         Numbers of k-means clusters.
     budget : str or float
-        Time for the search ("60s", "5m", or seconds). Finalists and held-out repetitions always run, even if that takes
-        longer.
+        Time for the search ("60s", "5m", or seconds). A first look at every method, finalists and held-out repetitions
+        always run, even if that takes longer.
     candidates : int, optional
         How many settings to look at first, whatever the time: with it the same seed gives the same result on any
         machine.
