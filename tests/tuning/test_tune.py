@@ -57,7 +57,9 @@ def test_the_policy_is_valid_toml_with_the_winner_and_the_limits(found: sf.Tuned
     assert set(policy) == {"method", "audit"}
     assert policy["method"].pop("name") == found.chosen.method
     assert policy["method"] == found.chosen.parameters
-    assert policy["audit"]["max_misclassification"] == 0.02
+    # the limit was met for 2 and 3 clusters; the audit of a release measures 2 to 8, so it is not a limit for it
+    assert "max_misclassification" not in policy["audit"]
+    assert "was met for 2, 3 clusters" in found.policy
     worst = max(one.grade for one in found.chosen.held_out)
     assert policy["audit"]["min_grade"] == worst
     # it is a policy of the release command
@@ -76,6 +78,7 @@ def test_wrappers_and_text_columns_become_sections_of_the_policy() -> None:
     policy = tomllib.loads(tuned_policy(subject, enhanced, max_misclassification=0.01, min_grade="C"))
     assert policy["method"] == {"name": "rdp", "scale": "std"}
     assert policy["enhance"] == {"fraction": 0.1}
+    assert policy["audit"] == {"max_misclassification": 0.01, "min_grade": "C"}
     assert policy["columns"] == {"identifier": ["person", "town"]}
     guarded = Setting("guard", {"clusterings": (3, 4)}, "search", Setting("adp", {"scale": 0.5}, "search"))
     policy = tomllib.loads(tuned_policy(subject, guarded, max_misclassification=0.01, min_grade="C"))

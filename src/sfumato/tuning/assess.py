@@ -56,7 +56,7 @@ class TableAssessor:
     def __init__(self, subject: Subject, clusters: Sequence[int], seed: int) -> None:
         self._subject = subject
         self._seed = seed
-        self._clusters = tuple(clusters)
+        self.asked_clusters = tuple(clusters)
         rows = QUICK_ROWS
         self._cheap = Yardstick(subject.values, clusters=clusters, n_init=3, repetitions=1, max_rows=rows, seed=seed)
         self._closer = Yardstick(subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed)
@@ -68,7 +68,7 @@ class TableAssessor:
 
     def setting(self, candidate: Candidate) -> Setting:
         """Return the setting of a candidate on this table."""
-        return keeping(setting_of(candidate), self._clusters)
+        return keeping(setting_of(candidate), self.asked_clusters)
 
     def cheap(self, candidate: Candidate) -> tuple[float, float]:
         """Return (excess, how far the values moved)."""

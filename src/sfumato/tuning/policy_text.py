@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sfumato.table.policy import Columns, Enhance, Guard, Limits, MethodChoice, Policy
@@ -12,8 +13,18 @@ from sfumato.tuning.subject import Subject
 __all__ = ["tuned_policy"]
 
 
-def tuned_policy(subject: Subject, setting: Setting, *, max_misclassification: float, min_grade: Any) -> str:
+def tuned_policy(
+    subject: Subject,
+    setting: Setting,
+    *,
+    max_misclassification: float,
+    min_grade: Any,
+    clusters: Sequence[int] = KMEANS,
+) -> str:
     """Return a policy that releases the table with a setting, and refuses a release that misses the limits.
+
+    An audit measures 2 to 8 clusters. A limit that was found for other numbers of clusters is not one for the audit, so
+    it is left out, and a comment says so.
 
     Parameters
     ----------
@@ -21,7 +32,10 @@ def tuned_policy(subject: Subject, setting: Setting, *, max_misclassification: f
     setting : Setting
     max_misclassification : float
     min_grade : str
+    clusters : sequence of int
+        Numbers of clusters for which the limit was met.
     """
+    usual = tuple(clusters) == KMEANS
     wrapped = setting.inner if setting.inner is not None else setting
     clusterings = list(setting.parameters.get("clusterings", KMEANS))
     policy = Policy(
@@ -29,11 +43,16 @@ def tuned_policy(subject: Subject, setting: Setting, *, max_misclassification: f
         method=MethodChoice(name=wrapped.method, **_plain(wrapped)),
         enhance=Enhance(fraction=setting.parameters["fraction"]) if setting.method == "+rho" else None,
         guard=Guard(kmeans=clusterings) if setting.method == "guard" else None,
-        audit=Limits(max_misclassification=max_misclassification, min_grade=min_grade),
+        audit=Limits(max_misclassification=max_misclassification if usual else None, min_grade=min_grade),
     )
     told = ["# written by sfumato tune; check the columns before you release"]
     if subject.text:
         told.append(f"# not numeric, so dropped unless you move them to keep: {', '.join(map(repr, subject.text))}")
+    if not usual:
+        listed = ", ".join(map(str, clusters))
+        told.append(
+            f"# max_misclassification = {max_misclassification:g} was met for {listed} clusters; audits measure 2 to 8"
+        )
     return "\n".join(told) + "\n" + policy_text(policy)
 
 

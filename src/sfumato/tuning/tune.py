@@ -89,8 +89,8 @@ def tune(
     >>> rng = np.random.default_rng(0)
     >>> table = (rng.normal(size=(120, 2)) + 8 * rng.integers(0, 2, (120, 1))).round(2)
     >>> found = sf.tune(table, 0.05, methods=["adp"], clusters=[2], candidates=4)
-    >>> found.met, found.chosen.method, found.policy.splitlines()[6]
-    (True, 'adp', 'name = "adp"')
+    >>> found.met, found.chosen.method, 'name = "adp"' in found.policy
+    (True, 'adp', True)
     """
     tell = progress or (lambda _what, _share: None)
     limit = _checked(max_misclassification, min_grade, candidates)
@@ -154,7 +154,9 @@ def _outcome(
     if place is not None:
         worst = max((score.grade for score in confirmed[place].held_out), key=GRADES.index)
         chosen = assess.setting(confirmed[place].candidate)
-        policy = tuned_policy(subject, chosen, max_misclassification=limit, min_grade=worst)
+        policy = tuned_policy(
+            subject, chosen, max_misclassification=limit, min_grade=worst, clusters=assess.asked_clusters
+        )
     return Tuned(
         max_misclassification=limit,
         min_grade=min_grade,  # type: ignore[arg-type]  # checked
