@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.frozen import FrozenEstimator
 
 from sfumato.cluster import Chameleon, FuzzyCMeans, lloyd_kmeans
+from sfumato.core.rows import RecordIds
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.metrics import misclassification_rate
 from sfumato.perturb import (
@@ -23,6 +24,7 @@ from sfumato.perturb import (
     NestedClustering,
     RandomProjection,
 )
+from sfumato.perturb.guarding.gather import Collected
 
 WINE = load_wine().data
 IRIS = load_iris().data
@@ -218,3 +220,11 @@ def test_a_given_centre_without_rows_is_no_obstacle() -> None:
     for method in (AtomMixing([far], insecure_seed=1), AtomMixing([far], decimals=1, insecure_seed=1)):
         released = method.fit_transform(table)
         assert np.isfinite(released).all()
+
+
+def test_rows_that_share_a_record_id_are_refused() -> None:
+    rows = RecordIds.of(["ann", "bob", "ann"], subkey=bytes(32))
+    collected = Collected(lambda tile, _: (tile, np.zeros(tile.shape[1], dtype=np.int64)))
+    collected.add(np.zeros((2, 3)), rows)
+    with pytest.raises(DataError, match="one record id"):
+        collected.sorted(2)

@@ -54,6 +54,11 @@ class Collected(Summary):
             return np.empty(0, dtype=np.uint64), np.empty((n_columns, 0)), np.empty(0, dtype=np.int64)
         labels = np.concatenate([part[0] for part in self._parts])
         order = np.argsort(labels, kind="stable")
+        if (labels[order][1:] == labels[order][:-1]).any():
+            raise DataError(
+                "several rows have one record id, and this method gives every row a place of its own",
+                hint="leave out the record id: mixed rows carry no noise that would average out",
+            )
         values = np.concatenate([part[1] for part in self._parts], axis=1)[:, order]
         return labels[order], values, np.concatenate([part[2] for part in self._parts])[order]
 
