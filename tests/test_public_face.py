@@ -15,7 +15,7 @@ import sfumato
 from sfumato.perturb import methods
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])  # the guide is run page by page in tests/docs
 
 
 def test_every_exported_name_exists() -> None:

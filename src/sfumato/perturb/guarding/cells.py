@@ -166,7 +166,7 @@ class Cells(Hidden):
         """Return how near a point of each atom is to the walls of its cell: 1 / gap, shape (c, a); 0 for no wall."""
         atoms = np.arange(len(points))
         gaps = self._gaps(self.space.steps(np.ascontiguousarray(points.T)), atoms)
-        near: Floats = 1.0 / np.maximum(gaps, 1e-300)
+        near: Floats = 1.0 / np.maximum(gaps, 0.25)  # gaps are whole or half steps squared
         near[self.lengths.T * (np.arange(len(self.centres))[:, None] != self.own.T) == 0.0] = 0.0
         return near
 
