@@ -59,6 +59,7 @@ def test_the_result_goes_to_stdout_progress_to_stderr_and_the_page_to_its_file(m
         return [small_result()]
 
     monkeypatch.setattr("sfumato.papers.runner.reproduce", run)
+    monkeypatch.setattr("sfumato.cli.progress._PATIENCE", 0.0)  # jobs that end within a second show none
     page = tmp_path / "r.html"
     arguments = ["anc", "--quick", "--json", "--data", str(tmp_path), "--report", str(page)]
     done = CliRunner().invoke(reproduce, arguments)

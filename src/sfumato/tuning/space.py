@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -53,11 +54,33 @@ def candidates(seed: int, names: Sequence[str] | None = None) -> Iterator[Candid
     """
     chosen = None if names is None else {method(name).id for name in names}
     rows = [row for row in methods() if chosen is None or row.id in chosen]
-    sequences = [(row.id, _sobol(len(searched(row)), seed, place)) for place, row in enumerate(rows)]
+    sequences = [(row.id, _points(row, seed, place)) for place, row in enumerate(rows)]
     for turn in range(2**_POWER):
         for name, points in sequences:
             if turn < len(points):
                 yield Candidate(name, tuple(float(share) for share in points[turn]))
+
+
+def _points(row: Method, seed: int, place: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the places to look at: the method's own defaults first, then a Sobol sequence."""
+    points = _sobol(len(searched(row)), seed, place)
+    if points.shape[1]:
+        points = np.concatenate([[[_share_of_default(parameter) for parameter in searched(row)]], points])
+    return points
+
+
+def _share_of_default(parameter: Parameter) -> float:
+    """Return where a default stands between the ends of its search; the middle where it is none of the values."""
+    assert parameter.search is not None
+    if not isinstance(parameter.search, Span):
+        values = parameter.search.values
+        return (values.index(parameter.default) + 0.5) / len(values) if parameter.default in values else 0.5
+    if parameter.default is None:
+        return 0.5
+    low, high, value = parameter.search.low, parameter.search.high, float(parameter.default)
+    if parameter.search.log:
+        low, high, value = log(low), log(high), log(max(value, low))
+    return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def _sobol(dimensions: int, seed: int, place: int) -> np.ndarray[Any, np.dtype[np.float64]]:
