@@ -22,6 +22,7 @@ __all__ = [
     "lower_inverse",
     "multiply_columns",
     "solve_positive",
+    "sum_in_order",
     "turn_columns",
 ]
 
@@ -267,3 +268,21 @@ def lower_inverse(factor: Floats) -> Floats:
         out[i] /= factor[i, i]
         out[i + 1 :] -= factor[i + 1 :, i][:, None] * out[i]
     return out
+
+
+def sum_in_order(values: Floats) -> Floats:
+    """Sum along the last axis, from first to last: short sums of fitted state, with one possible result.
+
+    Parameters
+    ----------
+    values : array of shape (..., m)
+
+    Examples
+    --------
+    >>> sum_in_order(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    total = np.zeros(values.shape[:-1])
+    for index in range(values.shape[-1]):
+        total += values[..., index]
+    return total

@@ -71,7 +71,7 @@ class Method:
     tier : str
         "row": each row by itself, any size of table; "table": rows depend on one another, in memory.
     passes : int
-        Passes over the table that a release takes, the releasing one included.
+        Passes over the table that a release takes at most, the releasing one included.
     invertible : bool
         Whether the owner, with the key, gets the originals back.
     keeps_distances : bool

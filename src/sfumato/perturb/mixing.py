@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
+from sfumato.core.linear import sum_in_order
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -137,7 +138,7 @@ class AtomMixing(GuardShell):
         placed = place_atoms(atoms, pool, mixed[:, is_small] * float(self.spread), of[is_small], found.cells)
         variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
         spread = column_spread(atoms, small, variances, placed, float(self.spread))
-        scatter = atoms.counts * _row_sums(variances * spread * spread)
+        scatter = atoms.counts * sum_in_order(variances * spread * spread)
         shapes = {
             int(a): shape_of(
                 found.moments.covariance(int(code), found.space.bits),
@@ -253,10 +254,3 @@ class AtomMixing(GuardShell):
             out[:, alone] = tile[:, alone]
             bad &= ~alone
         return out, bad
-
-
-def _row_sums(values: Floats) -> Floats:
-    total = np.zeros(len(values))
-    for column in values.T:
-        total += column
-    return total

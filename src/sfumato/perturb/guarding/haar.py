@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.cluster.fixed_order import fixed_order_sum
 from sfumato.core.variates import normal
 
 __all__ = ["haar_words", "mix_rows"]
@@ -51,7 +52,7 @@ def mix_rows(deviations: Floats, words: NDArray[np.uint64]) -> Floats:
         vector = draws[used : used + size].copy()
         used += size
         first = float(vector[0])
-        vector[0] += (1.0 if first >= 0 else -1.0) * sqrt(float(_folded(vector * vector)))
+        vector[0] += (1.0 if first >= 0 else -1.0) * sqrt(float(fixed_order_sum(vector * vector)))
         part = mixed[:, n - size :]
         _reflect(part, vector)
         if first >= 0:
@@ -63,23 +64,12 @@ def mix_rows(deviations: Floats, words: NDArray[np.uint64]) -> Floats:
 
 
 def _random_pair(deviations: Floats, draws: Floats) -> Floats:
-    length = sqrt(float(_folded(deviations[:, 0] * deviations[:, 0])))
-    size = sqrt(float(_folded(draws * draws)))
+    length = sqrt(float(fixed_order_sum(deviations[:, 0] * deviations[:, 0])))
+    size = sqrt(float(fixed_order_sum(draws * draws)))
     way = draws * (length / size)
     return np.stack([way, -way], axis=1)
 
 
 def _reflect(rows: Floats, vector: Floats) -> None:
-    weight = _folded(rows * vector) * (2.0 / float(_folded(vector * vector)))
+    weight = fixed_order_sum(rows * vector) * (2.0 / float(fixed_order_sum(vector * vector)))
     rows -= weight[:, None] * vector
-
-
-def _folded(values: Floats) -> Floats:
-    """Sum along the last axis by folding halves: the order depends on the length alone."""
-    while values.shape[-1] > 1:
-        half = (values.shape[-1] + 1) // 2
-        folded = values[..., :half].copy()
-        folded[..., : values.shape[-1] - half] += values[..., half:]
-        values = folded
-    total: Floats = values[..., 0]
-    return total

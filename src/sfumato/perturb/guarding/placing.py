@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.linear import sum_in_order
 from sfumato.core.secret import Hidden
 from sfumato.perturb.guarding.atoms import Atoms
 from sfumato.perturb.guarding.cells import Cells
@@ -63,7 +64,7 @@ def released_cells(atoms: Atoms, means: Floats, plain: Cells) -> Cells:
     named = atoms.named
     counts = atoms.counts.astype(np.float64)
     incidence = atoms.incidence()
-    sums = np.stack([_in_order(incidence * (counts * column)) for column in means.T], axis=1)
+    sums = np.stack([sum_in_order(incidence * (counts * column)) for column in means.T], axis=1)
     sizes = (incidence * counts).sum(axis=1)
     centres = named.space.steps(sums / np.maximum(sizes, 1.0)[:, None])
     centres = np.where(sizes[:, None] > 0, centres, named.stacked)
@@ -112,7 +113,7 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
         moved[small] = (_means(rows, of, atoms) - atoms.means)[small]
         shifts = compensate(atoms, ~small, moved, both)
         targets[~small] = atoms.means[~small] + shifts[~small]
-        drift = np.stack([_in_order(incidence * (counts * column)) for column in (moved + shifts).T], axis=1)
+        drift = np.stack([sum_in_order(incidence * (counts * column)) for column in (moved + shifts).T], axis=1)
         shift = np.rint(drift / sizes[:, None] / unit)
         if float(np.abs(shift).max()) * unit < _STILL:
             both = cells
@@ -137,10 +138,3 @@ def _inside(targets: Floats, small: NDArray[np.bool_], cells: Cells, both: Cells
 def _means(rows: Floats, of: Integers, atoms: Atoms) -> Floats:
     counts = np.maximum(np.bincount(of, minlength=len(atoms)), 1)
     return np.stack([np.bincount(of, weights=column, minlength=len(atoms)) / counts for column in rows], axis=1)
-
-
-def _in_order(values: Floats) -> Floats:
-    total = np.zeros(len(values))
-    for column in values.T:
-        total += column
-    return total

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.lattice import to_steps
+from sfumato.core.linear import sum_in_order
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
@@ -95,7 +96,7 @@ class Guard(Hidden):
             return
         factor = np.ones(len(shift))
         if self._scatter is not None:
-            left = seen.squares() - self._counts * _row_sums(shift * shift)
+            left = seen.squares() - self._counts * sum_in_order(shift * shift)
             factor = np.sqrt(np.divide(self._scatter, left, out=np.ones(len(left)), where=left > 0))
             factor = np.clip(factor, 1.0, _WIDEST)
         self.steps.append(Step(shift, factor))
@@ -166,10 +167,3 @@ class Displacement(Summary):
         """Return the sum of squared displacements of each atom."""
         squares: Floats = self._squares.astype(np.float64) * 4.0 ** -(self._guard.cells.space.bits - _SQUARE_BITS)
         return squares
-
-
-def _row_sums(values: Floats) -> Floats:
-    total = np.zeros(len(values))
-    for column in values.T:
-        total += column
-    return total

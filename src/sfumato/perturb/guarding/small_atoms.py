@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.linear import solve_positive
+from sfumato.core.linear import solve_positive, sum_in_order
 from sfumato.perturb.guarding.atoms import Atoms
 from sfumato.perturb.guarding.cells import Cells
 
@@ -110,17 +110,17 @@ def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cel
         return shifts
     incidence = atoms.incidence()
     counts = atoms.counts.astype(np.float64)
-    sizes = np.maximum(_summed(incidence * counts), 1.0)
+    sizes = np.maximum(sum_in_order(incidence * counts), 1.0)
     share = incidence * counts / np.sqrt(sizes)[:, None]  # rows of an atom, as its clusters feel them
-    wanted = np.stack([_summed(share * column) for column in moved.T], axis=1)
+    wanted = np.stack([sum_in_order(share * column) for column in moved.T], axis=1)
     weight = np.where(large, 1.0, 0.0)
     index = np.flatnonzero(large)
     start, near = atoms.means[index].T, cells.nearness(atoms.means)[:, index]
     for _ in range(30):
-        gram = np.stack([_summed(share * (row * weight / counts)) for row in share])
+        gram = np.stack([sum_in_order(share * (row * weight / counts)) for row in share])
         gram[np.diag_indices(len(gram))] += _RIDGE
         solved = solve_positive(gram, wanted)
-        pull = np.stack([_summed(share.T * column) for column in solved.T], axis=1)
+        pull = np.stack([sum_in_order(share.T * column) for column in solved.T], axis=1)
         shifts = -(weight / counts)[:, None] * pull
         used = 1.0 / np.maximum(cells.reach(start, shifts[index].T, index, near), 1e-12)
         over = used > _LIMIT
@@ -129,11 +129,3 @@ def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cel
         weight[index[over]] *= np.maximum(0.3, 0.9 * _LIMIT / used[over])
     shifts[index] *= np.where(over, _LIMIT / np.maximum(used, _LIMIT), 1.0)[:, None]
     return shifts
-
-
-def _summed(values: Floats) -> Floats:
-    """Sum along the last axis, one after the other."""
-    total = np.zeros(values.shape[:-1])
-    for index in range(values.shape[-1]):
-        total += values[..., index]
-    return total
