@@ -89,8 +89,12 @@ def kernel_over(columns: np.ndarray, fitted: Any) -> Callable[[], np.ndarray]:
     def run() -> np.ndarray:
         out = np.empty((len(names), n_rows))
         for start, stop in spans(n_rows, tile_rows(len(columns))):
-            tile = columns[:, start:stop].copy()
-            out[:, start:stop] = fitted._kernel(state.fitted, tile, RowRange(start, stop), state.streams)  # noqa: SLF001
+            # kernels that keep the columns work in place, and so need no more than the table they write
+            tile = out[:, start:stop] if len(out) == len(columns) else np.empty((len(columns), stop - start))
+            tile[...] = columns[:, start:stop]
+            released = fitted._kernel(state.fitted, tile, RowRange(start, stop), state.streams)  # noqa: SLF001
+            if released is not tile:
+                out[:, start:stop] = released
         return out
 
     return run

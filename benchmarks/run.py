@@ -57,10 +57,11 @@ def main() -> None:
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     if options.check:
         sys.exit(PAGE.read_text(encoding="utf-8") != text(results))
+    described = machine()  # fails at once, not after an hour, where something is not installed
     for name in () if options.docs else chosen:
         section = importlib.import_module(name).measure(options.quick)
         measured = {"measured": datetime.now(UTC).strftime("%Y-%m-%d"), "load": round(os.getloadavg()[1], 1)}
-        found = {**section.plain(), **measured, "machine": machine()}
+        found = {**section.plain(), **measured, "machine": described}
         print("\n".join(section_lines(found)), flush=True)
         if not options.quick:
             results[name] = found

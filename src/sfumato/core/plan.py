@@ -21,7 +21,7 @@ from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary, Survey
-from sfumato.core.tiles import BLOCK_ROWS, spans, tile_rows
+from sfumato.core.tiles import BLOCK_ROWS, pieces_for, tile_rows
 
 __all__ = ["BLOCK_ROWS", "Batch", "Facts", "Rounds", "fill", "run_kernel", "run_rounds", "survey", "tile_rows"]
 
@@ -97,7 +97,7 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
         for batch in batches:
             if isinstance(batch.rows, RowRange):
                 coverage.add(batch.rows.start, batch.rows.stop)
-            pieces = list(spans(len(batch), template.block_rows))
+            pieces = pieces_for(len(batch), template.block_rows, threads)
             if threads > 1 and len(pieces) > 1:
                 shares = [(worker, batch, pieces[i::threads]) for i, worker in enumerate(workers)]
                 list(pool.map(_add_pieces, *zip(*shares, strict=True)))
@@ -185,7 +185,7 @@ def run_kernel(
         start, stop = span
         write(start, stop, kernel(batch.tile(start, stop), batch.rows.part(start, stop)))
 
-    pieces = list(spans(len(batch), rows_per_tile))
+    pieces = pieces_for(len(batch), rows_per_tile, threads)
     if threads > 1 and len(pieces) > 1:
         with ThreadPoolExecutor(max_workers=threads) as pool:
             list(pool.map(one, pieces))

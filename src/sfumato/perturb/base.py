@@ -104,7 +104,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         -------
         self
         """
-        self._fit_frame(read_frame(X, self.columns), threads)
+        self._fit_frame(read_frame(X, self.columns, finite=False), threads)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, threads: int = 1) -> Any:
@@ -121,7 +121,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         -------
         table of the kind of X
         """
-        frame = read_frame(X, self.columns)
+        frame = read_frame(X, self.columns, finite=False)
         reused = self._fit_frame(frame, threads)
         warn_reused(reused, 0)
         state = self._state
@@ -196,6 +196,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         key = self._choose_key()
         hasher = RowHasher(key.derive("fingerprint", STREAM_VERSION), shape.names)
         facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
+        if not np.isfinite([facts.low, facts.high]).all():
+            shape.require_finite()  # says which cell
         check_facts(facts, type(self).__name__)
         streams = self._streams_for(key, facts.fingerprint)
         fitted = run_rounds(self._rounds(facts, streams), read, facts.n_rows, threads=threads)

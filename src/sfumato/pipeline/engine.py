@@ -128,7 +128,7 @@ class Finished(Hidden):
 
 
 def perturb_batch(
-    batch: NumberBatch, job: WriteJob, run: Callable[[Callable[[int, int], None], Sequence[tuple[int, int]]], None]
+    batch: NumberBatch, job: WriteJob, run: Callable[[Callable[[int, int], None], int, int], None]
 ) -> Finished:
     """Perturb and finish some rows: the part of the last pass that every engine shares.
 
@@ -138,7 +138,7 @@ def perturb_batch(
         Missing cells filled.
     job : WriteJob
     run : callable
-        run(one, spans) calls one(start, stop) for every span, in any order.
+        run(one, rows, size) calls one(start, stop) for pieces of about `size` rows that make up all rows, in any order.
     """
     n = len(batch)
     units = [np.empty(n) for _ in job.columns]
@@ -158,7 +158,7 @@ def perturb_batch(
                 hole = holes[i]
                 errors[i] = max(errors[i], (gap if hole is None else gap[~hole]).max(initial=0.0))
 
-    run(one, [(start, min(start + job.rows_per_tile, n)) for start in range(0, n, job.rows_per_tile)])
+    run(one, n, job.rows_per_tile)
     masks = batch.masks if job.same_columns else [None] * len(job.columns)
     tally = Tally(rows=n)
     if job.same_columns:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from sfumato.core.plan import Facts, fill
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import pieces_for
 from sfumato.exceptions import DataError
 from sfumato.perturb.drive import Drive
 from sfumato.pipeline.cells import Cells
@@ -87,8 +88,8 @@ class LocalEngine:
             total = Tally()
             with ThreadPoolExecutor(self._threads) as pool:
 
-                def run(one: Callable[[int, int], None], spans: Sequence[tuple[int, int]]) -> None:
-                    list(pool.map(lambda span: one(*span), spans))
+                def run(one: Callable[[int, int], None], rows: int, size: int) -> None:
+                    list(pool.map(lambda span: one(*span), pieces_for(rows, size, self._threads)))
 
                 # a gappy column stays text, so that its gaps come back as they were written
                 whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]

@@ -173,8 +173,8 @@ def _partition() -> int:
     return -1 if context is None else int(context.partitionId())
 
 
-def _one_by_one(one: Callable[[int, int], None], pieces: Any) -> None:
-    for start, stop in pieces:
+def _one_by_one(one: Callable[[int, int], None], rows: int, size: int) -> None:
+    for start, stop in spans(rows, size):
         one(start, stop)
 
 

@@ -109,6 +109,10 @@ class Frame(Hidden):
             return [np.empty(len(self), dtype=one) for one in types]
         return list(np.empty((len(self), len(types)), dtype=types[0]).T)
 
+    def require_finite(self) -> None:
+        """Raise for NaN and infinity, with the place of the first."""
+        require_finite(self.columns, self.names, "the table", 0)
+
     def at(self, row_start: int) -> Frame:
         """Return the same rows, numbered from row_start."""
         numbered = RowRange(row_start, row_start + len(self))
@@ -197,7 +201,9 @@ def is_empty(table: Any) -> bool:
     return bool(shape is not None and len(shape) == 2 and shape[0] == 0)
 
 
-def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, what: str = "the table") -> Frame:
+def read_frame(
+    table: Any, columns: ColumnChoice = None, *, row_start: int = 0, what: str = "the table", finite: bool = True
+) -> Frame:
     """Read a table's confidential columns.
 
     Parameters
@@ -209,6 +215,8 @@ def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, 
         Absolute number of the first row.
     what : str
         How errors call the table.
+    finite : bool
+        Look for NaN and infinity now; False leaves it to a caller who looks at all values anyway.
 
     Returns
     -------
@@ -239,7 +247,8 @@ def read_frame(table: Any, columns: ColumnChoice = None, *, row_start: int = 0, 
         n_rows = len(array)
         table = array
     names = tuple(all_names[i] for i in chosen)
-    require_finite(data, names, what, row_start)
+    if finite:
+        require_finite(data, names, what, row_start)
     return Frame(names, kinds, data, RowRange(row_start, row_start + n_rows), all_names, table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.core.fast.distances import two_nearest_squares
 from sfumato.core.fast.intervals import draw_in_clusters
 from sfumato.core.fast.linear import multiply_columns, turn
 from sfumato.core.fast.noise import (
@@ -27,4 +28,5 @@ __all__ = [
     "multiply_uniform",
     "table_law",
     "turn",
+    "two_nearest_squares",
 ]

@@ -17,7 +17,7 @@ __all__ = [
     "table_law",
 ]
 
-_HALF_BITS = np.int64(np.float64(0.5).view(np.int64) >> np.int64(46))
+_HALF_BITS = np.float64(0.5).view(np.uint64) >> np.uint64(46)
 _LOW_46 = np.uint64((1 << 46) - 1)
 _ONE = np.float64(1.0).view(np.uint64)
 _6, _12, _46, _63 = np.uint64(6), np.uint64(12), np.uint64(46), np.uint64(63)
@@ -49,43 +49,54 @@ def multiply_uniform(values: Any, words: Any, first: float, second: float) -> No
 
 
 @compiled
+def _sizes(words: Any, table: Any, segment: Any, out: Any) -> None:
+    """Write the variates without their signs; three loops, of which only the one with look-ups stays scalar."""
+    n = len(words)
+    for i in range(n):
+        v = np.float64(np.int64(words[i] >> _12)) + 0.5
+        bits = np.float64(v).view(np.uint64)
+        segment[i] = np.uint32((bits >> _46) - _HALF_BITS)
+        inside = ((bits & _LOW_46) << _6) | _ONE
+        out[i] = np.uint64(inside).view(np.float64) - 1.0
+    for i in range(n):
+        s, p = np.uint64(segment[i]), out[i]  # unsigned: a signed index is also tested for counting from the end
+        out[i] = ((table[s, 3] * p + table[s, 2]) * p + table[s, 1]) * p + table[s, 0]
+
+
+@compiled
+def _signed(size: float, word: Any) -> Any:
+    return np.uint64(np.float64(size).view(np.uint64) ^ (word << _63)).view(np.float64)
+
+
+@compiled
 def table_law(words: Any, table: Any, out: Any) -> None:
     """Write the variates of a law whose cubics are the rows of `table`, shape (segments, 4)."""
-    segment = np.empty(_PIECE, dtype=np.int32)
-    place = np.empty(_PIECE)
+    segment = np.empty(_PIECE, dtype=np.uint32)
     for start in range(0, len(words), _PIECE):
-        stop = min(start + _PIECE, len(words))
-        # two loops: the first one has no look-up and becomes vector instructions
-        for i in range(start, stop):
-            v = np.float64(np.int64(words[i] >> _12)) + 0.5
-            bits = np.float64(v).view(np.uint64)
-            segment[i - start] = np.int64(bits >> _46) - _HALF_BITS
-            inside = ((bits & _LOW_46) << _6) | _ONE
-            place[i - start] = np.uint64(inside).view(np.float64) - 1.0
-        for i in range(start, stop):
-            s, p = segment[i - start], place[i - start]
-            size = ((table[s, 3] * p + table[s, 2]) * p + table[s, 1]) * p + table[s, 0]
-            signed = np.float64(size).view(np.uint64) ^ (words[i] << _63)
-            out[i] = np.uint64(signed).view(np.float64)
+        piece = words[start : start + _PIECE]
+        target = out[start : start + len(piece)]
+        _sizes(piece, table, segment, target)
+        for i in range(len(piece)):
+            target[i] = _signed(target[i], piece[i])
 
 
 @compiled
 def add_table_law(values: Any, words: Any, table: Any, first: float, second: float) -> None:
     """Do values += law(words) * first * second."""
-    noise = np.empty(_PIECE)
+    segment, size = np.empty(_PIECE, dtype=np.uint32), np.empty(_PIECE)
     for start in range(0, len(words), _PIECE):
-        stop = min(start + _PIECE, len(words))
-        table_law(words[start:stop], table, noise)
-        for i in range(start, stop):
-            values[i] += noise[i - start] * first * second
+        piece, target = words[start : start + _PIECE], values[start : start + _PIECE]
+        _sizes(piece, table, segment, size)
+        for i in range(len(piece)):
+            target[i] += _signed(size[i], piece[i]) * first * second
 
 
 @compiled
 def multiply_table_law(values: Any, words: Any, table: Any, first: float, second: float) -> None:
     """Do values *= law(words) * first * second + 1."""
-    noise = np.empty(_PIECE)
+    segment, size = np.empty(_PIECE, dtype=np.uint32), np.empty(_PIECE)
     for start in range(0, len(words), _PIECE):
-        stop = min(start + _PIECE, len(words))
-        table_law(words[start:stop], table, noise)
-        for i in range(start, stop):
-            values[i] *= noise[i - start] * first * second + 1.0
+        piece, target = words[start : start + _PIECE], values[start : start + _PIECE]
+        _sizes(piece, table, segment, size)
+        for i in range(len(piece)):
+            target[i] *= _signed(size[i], piece[i]) * first * second + 1.0
