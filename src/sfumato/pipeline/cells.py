@@ -72,6 +72,24 @@ class Cells(Hidden):
             texts.append(text)
         return NumberBatch(self._rows(raw), columns, masks, raw.start), texts
 
+    def looked_at(self, raw: RawBatch) -> tuple[NumberBatch, list[Any]]:
+        """Return the confidential cells of some rows, and what tells their decimals: pairs, or the cells' text.
+
+        Parameters
+        ----------
+        raw : RawBatch
+            Read as numbers where that was possible.
+        """
+        if raw.text is None:
+            return self.numbers(raw)
+        columns = self.roles.confidential
+        if all(raw.frame.schema[name].is_float() for name in columns):
+            batch, _ = self.numbers(raw)
+            decimals = raw.text.decimals(columns) if all(mask is None for mask in batch.masks) else None
+            if decimals is not None:
+                return batch, list(decimals)
+        return self.numbers(RawBatch(raw.text.cells, raw.start, raw.share, raw.height))
+
     def batches(self, source: Source) -> Iterator[NumberBatch]:
         """Read a table once."""
         for raw in source.batches(self.read_columns):

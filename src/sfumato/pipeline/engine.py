@@ -18,6 +18,7 @@ from sfumato.core.plan import Facts
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import spans
 from sfumato.perturb.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.table.finish import finish_column, numbers_of
@@ -127,9 +128,7 @@ class Finished(Hidden):
     tally: Tally
 
 
-def perturb_batch(
-    batch: NumberBatch, job: WriteJob, run: Callable[[Callable[[int, int], None], int, int], None]
-) -> Finished:
+def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
     """Perturb and finish some rows: the part of the last pass that every engine shares.
 
     Parameters
@@ -137,8 +136,6 @@ def perturb_batch(
     batch : NumberBatch
         Missing cells filled.
     job : WriteJob
-    run : callable
-        run(one, rows, size) calls one(start, stop) for pieces of about `size` rows that make up all rows, in any order.
     """
     n = len(batch)
     units = [np.empty(n) for _ in job.columns]
@@ -158,7 +155,8 @@ def perturb_batch(
                 hole = holes[i]
                 errors[i] = max(errors[i], (gap if hole is None else gap[~hole]).max(initial=0.0))
 
-    run(one, n, job.rows_per_tile)
+    for start, stop in spans(n, job.rows_per_tile):
+        one(start, stop)
     masks = batch.masks if job.same_columns else [None] * len(job.columns)
     tally = Tally(rows=n)
     if job.same_columns:

@@ -111,7 +111,7 @@ def join(
                         f"{labels}: its rows are not in the order of the release",
                         hint="write the labels in the order of the released rows",
                     )
-                sink.write(sink.pack(add_labels(raw.frame, mine, names)))
+                sink.write(sink.encode(sink.pack(add_labels(raw.frame, mine, names))))
         finally:
             sink.close()
         workspace.commit()

@@ -8,7 +8,6 @@ needed, only what their summaries say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from sfumato.core.plan import Facts
@@ -51,7 +50,7 @@ class OffsetSource:
     def batches(self, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
         """Read the table once; see `Source`."""
         for raw in self._source.batches(columns, numbers):
-            yield replace(raw, start=raw.start + self._first)
+            yield raw.at(raw.start + self._first)
 
 
 class JointEngine:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from sfumato.core.in_order import in_order
 from sfumato.core.plan import Facts, fill
 from sfumato.core.summaries import Summary
-from sfumato.core.tiles import pieces_for
 from sfumato.exceptions import DataError
 from sfumato.perturb.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engine import Tally, WriteJob, perturb_batch
 from sfumato.pipeline.watch import Watch
 from sfumato.table.files import file_kind
-from sfumato.table.finish import assemble, output_types
+from sfumato.table.finish import assemble, output_types, plain_numbers
 from sfumato.table.numbers import NumberBatch
 from sfumato.table.raw import RawBatch, Source
 from sfumato.table.reorder import Reorder
@@ -64,8 +63,14 @@ class LocalEngine:
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows; see `Engine`."""
         look = empty.fresh()
-        for raw in self._read("reading", cells.read_columns):
-            look.add(*cells.numbers(raw))
+
+        def part(raw: RawBatch) -> Look:
+            seen = empty.fresh().expecting(look)
+            seen.add(*cells.looked_at(raw))
+            return seen
+
+        for seen in in_order(self._read("reading", cells.read_columns, cells.plain), part, self._threads):
+            look.merge(seen)
         return look
 
     def begin_rounds(self, drive: Drive, facts: Facts) -> None:
@@ -81,45 +86,48 @@ class LocalEngine:
         kind = file_kind(self._target)
         as_text = kind.startswith("csv")
         types = output_types(job.columns, invertible=job.invertible)
-        plain = [column.name for column in job.columns if not column.missing]
-        sink = open_sink(kind, self._workspace, job.order, self._source.style, plain)
+        shuffled = job.order_subkey is not None
+        numbers = plain_numbers(job.columns) if as_text else frozenset[str]()
+        # a gappy column stays text, so that its gaps come back as they were written
+        whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]
+        sink = open_sink(kind, self._workspace, job.order, self._source.style, numbers)
+
+        def perturb(raw: RawBatch) -> tuple[NumberBatch, Any, Tally]:
+            batch, _ = cells.numbers(raw)
+            done = perturb_batch(batch, job)
+            released = list(zip(job.columns, done.units, strict=True))
+            frame, done.tally.neutralised = assemble(
+                raw, job.order, released, done.masks, as_text=as_text, types=types, numbers=numbers
+            )
+            packed = sink.pack(frame)
+            return batch, packed if shuffled else sink.encode(packed), done.tally
+
         try:
             out = self._ordered(sink, job)
             total = Tally()
-            with ThreadPoolExecutor(self._threads) as pool:
-
-                def run(one: Callable[[int, int], None], rows: int, size: int) -> None:
-                    list(pool.map(lambda span: one(*span), pieces_for(rows, size, self._threads)))
-
-                # a gappy column stays text, so that its gaps come back as they were written
-                whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]
-                for raw in self._read("releasing", None, whole if job.same_columns else cells.plain):
-                    batch, _ = cells.numbers(raw)
-                    done = perturb_batch(batch, job, run)
-                    released = list(zip(job.columns, done.units, strict=True))
-                    frame, neutralised = assemble(raw, job.order, released, done.masks, as_text=as_text, types=types)
-                    done.tally.neutralised = neutralised
-                    total.merge(done.tally)
-                    out(batch, frame)
+            raws = self._read("releasing", None, whole if job.same_columns else cells.plain)
+            for batch, packed, tally in in_order(raws, perturb, self._threads):
+                total.merge(tally)
+                out(batch, packed)
             if total.rows != job.n_rows:
                 raise DataError(
                     f"{self._source.path}: {total.rows:,} rows now, {job.n_rows:,} at the first look: it has changed",
                     hint="release a file that nobody is writing to",
                 )
             if isinstance(out, _Sorted):
-                out.reorder.finish()
+                out.reorder.finish(self._threads)
         finally:
             sink.close()
         return total
 
-    def _ordered(self, sink: Sink, job: WriteJob) -> Callable[[NumberBatch, object], None]:
+    def _ordered(self, sink: Sink, job: WriteJob) -> Callable[[NumberBatch, Any], None]:
         if job.order_subkey is None:
-            return lambda _batch, frame: sink.write(sink.pack(frame))  # type: ignore[arg-type]
+            return lambda _batch, encoded: sink.write(encoded)
         return _Sorted(Reorder(sink, self._workspace, job.n_rows, memory=self._memory), job)
 
     def _numbers(self, what: str, cells: Cells) -> Iterator[NumberBatch]:
-        for raw in self._read(what, cells.read_columns, cells.plain):
-            yield cells.numbers(raw)[0]
+        raws = self._read(what, cells.read_columns, cells.plain)
+        yield from in_order(raws, lambda raw: cells.numbers(raw)[0], self._threads)
 
     def _read(self, what: str, columns: Sequence[str] | None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
         self._watch.begin(what)
@@ -133,6 +141,6 @@ class _Sorted:
     def __init__(self, reorder: Reorder, job: WriteJob) -> None:
         self.reorder, self._job = reorder, job
 
-    def __call__(self, batch: NumberBatch, frame: object) -> None:
+    def __call__(self, batch: NumberBatch, packed: Any) -> None:
         assert self._job.order_subkey is not None
-        self.reorder.add(batch.numbered.words(self._job.order_subkey), frame)  # type: ignore[arg-type]
+        self.reorder.add(batch.numbered.words(self._job.order_subkey), packed)

@@ -106,7 +106,8 @@ def restore(
                 rows = raw.stop
                 if rows > body.n_rows:
                     break
-                reorder.add(order[raw.start : raw.stop], _restored(raw, body, cells, columns, undo, kind))
+                back = _restored(raw, body, cells, columns, undo, kind)
+                reorder.add(order[raw.start : raw.stop], sink.pack(back))
             if rows != body.n_rows:
                 raise DataError(
                     f"{released}: not the {body.n_rows:,} rows of the release",

@@ -92,7 +92,7 @@ def write_rows(
                 batch, _ = cells.numbers(raw)
                 if number is not None:
                     seen.add(batch.start, batch.start + len(batch))
-                done = perturb_batch(batch, job, _one_by_one)
+                done = perturb_batch(batch, job)
                 columns = list(zip(job.columns, done.units, strict=True))
                 frame, _ = assemble(raw, job.order, columns, done.masks, as_text=False, types=released_types)
                 total.merge(done.tally)
@@ -171,11 +171,6 @@ def _partition() -> int:
 
     context = TaskContext.get()
     return -1 if context is None else int(context.partitionId())
-
-
-def _one_by_one(one: Callable[[int, int], None], rows: int, size: int) -> None:
-    for start, stop in spans(rows, size):
-        one(start, stop)
 
 
 class _Quiet:

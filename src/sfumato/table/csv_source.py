@@ -6,20 +6,23 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 import polars as pl
 
+from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
+from sfumato.table.csv_decimals import decimals_of_block
 from sfumato.table.headers import check_headers
 from sfumato.table.raw import CsvStyle, RawBatch
 
 __all__ = ["CsvSource"]
 
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 4 << 20
 _LONGEST_RECORD = 64 << 20
 _BOM = b"\xef\xbb\xbf"
 _SEPARATORS = (b",", b";", b"\t", b"|")
@@ -65,6 +68,7 @@ class CsvSource:
         """Read the file once; see `Source`."""
         types = {name: pl.Float64 if name in set(numbers) else pl.String for name in self.names}
         wanted = list(self.names) if columns is None else [name for name in self.names if name in set(columns)]
+        all_text = dict.fromkeys(self.names, pl.String)
         size = max(self.path.stat().st_size, 1)
         row = 0
         line = 1
@@ -78,10 +82,14 @@ class CsvSource:
                 if not more and len(self.names) > 1:
                     block = block.rstrip(b"\r\n")
                 if block:
-                    frame = self._parse(block, wanted, types, line)
-                    yield RawBatch(frame, row, min(1.0, _position(file) / size))
-                    row += frame.height
-                    line += block.count(b"\n")
+                    records, separators, lines = _count(block, self.style.separator.encode())
+                    if separators != records * (len(self.names) - 1):
+                        raise self._ragged(block, line)
+                    parse = partial(self._parse, block, wanted, types, line, records)
+                    text = _BlockText(self, block, partial(self._parse, block, wanted, all_text, line, records))
+                    yield RawBatch(parse, row, min(1.0, _position(file) / size), records, text)
+                    row += records
+                    line += lines
                 if not more:
                     return
 
@@ -103,11 +111,9 @@ class CsvSource:
             pass
         raise DataError(f"{self.path}: cannot be read to its end", hint="is the gzip file complete?")
 
-    def _parse(self, block: bytes, wanted: list[str], types: Mapping[str, Any], line: int) -> pl.DataFrame:
-        separator = self.style.separator.encode()
-        records, separators = _count(block, separator)
-        if separators != records * (len(self.names) - 1):
-            raise self._ragged(block, line)
+    def _parse(
+        self, block: bytes, wanted: list[str], types: Mapping[str, Any], line: int, records: int
+    ) -> pl.DataFrame:
         frame = self._read_block(block, wanted, types)
         if frame is None:  # a cell that is no plain number: whoever asked looks at the text
             frame = self._read_block(block, wanted, dict.fromkeys(self.names, pl.String))
@@ -153,6 +159,19 @@ class CsvSource:
         )
 
 
+class _BlockText(Hidden):
+    """How the cells of a block are written; see `CellText`."""
+
+    def __init__(self, source: CsvSource, block: bytes, cells: Callable[[], pl.DataFrame]) -> None:
+        self._source, self._block, self.cells = source, block, cells
+
+    def decimals(self, columns: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Return the fewest and the most decimals of columns."""
+        names = self._source.names
+        wanted = [names.index(name) for name in columns]
+        return decimals_of_block(self._block, self._source.style.separator, len(names), wanted)
+
+
 _ENCODING_HINT = "save the file as UTF-8, for instance: iconv -f latin1 -t utf-8 FILE > NEW"
 
 
@@ -176,7 +195,7 @@ def _first_record(block: bytes, what: str) -> tuple[bytes, bytes]:
 def _whole_records(block: bytes, what: str) -> tuple[bytes, bytes]:
     """Cut a block after its last line end that is not inside quotes."""
     place = block.rfind(b"\n")
-    quotes = block.count(b'"', 0, max(place, 0))
+    quotes = block.count(b'"', 0, max(place, 0)) if b'"' in block else 0
     while place >= 0:
         if quotes % 2 == 0:
             return block[: place + 1], block[place + 1 :]
@@ -188,13 +207,14 @@ def _whole_records(block: bytes, what: str) -> tuple[bytes, bytes]:
     return b"", block
 
 
-def _count(block: bytes, separator: bytes) -> tuple[int, int]:
-    """Return the numbers of records and separators outside quotes."""
-    if b'"' not in block:
-        lines, separators = block.count(b"\n"), block.count(separator)
-    else:
-        letters = np.frombuffer(block, dtype=np.uint8)
+def _count(block: bytes, separator: bytes) -> tuple[int, int, int]:
+    """Return the numbers of records and of separators, both outside quotes, and that of all line ends."""
+    letters = np.frombuffer(block, dtype=np.uint8)
+    ends, parts = letters == ord("\n"), letters == separator[0]  # much faster than counting bytes one by one
+    lines = inside = int(np.count_nonzero(ends))
+    if b'"' in block:
         outside = ~np.bitwise_xor.accumulate(letters == ord('"'))
-        lines = int(np.count_nonzero(outside & (letters == ord("\n"))))
-        separators = int(np.count_nonzero(outside & (letters == separator[0])))
-    return lines + (0 if block.endswith(b"\n") else 1), separators
+        ends &= outside
+        parts &= outside
+        inside = int(np.count_nonzero(ends))
+    return inside + (0 if block.endswith(b"\n") else 1), int(np.count_nonzero(parts)), lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,15 @@ from sfumato.table.numbers import Mask
 from sfumato.table.raw import RawBatch
 from sfumato.table.schema import NumberColumn, Schema
 
-__all__ = ["ReleasedColumn", "assemble", "finish_column", "new_columns", "numbers_of", "output_types"]
+__all__ = [
+    "ReleasedColumn",
+    "assemble",
+    "finish_column",
+    "new_columns",
+    "numbers_of",
+    "output_types",
+    "plain_numbers",
+]
 
 Floats = NDArray[np.float64]
 ReleasedColumn = tuple[NumberColumn, Floats]  # whole units if the column counts decimals, otherwise the values
@@ -96,6 +104,28 @@ def output_types(columns: Sequence[NumberColumn], *, invertible: bool) -> dict[s
     return types
 
 
+_PLAIN_TYPES = {False: pl.Int64(), True: pl.Float64()}  # without decimals, and with them
+_PLAIN_DECIMALS, _PLAIN_UNITS = 4, 1e12
+
+
+def plain_numbers(columns: Sequence[NumberColumn]) -> frozenset[str]:
+    """Return the columns whose numbers a CSV writer writes as they must be: all present, and no exponent.
+
+    Whole numbers, and doubles of one to four decimals of which at least one is always written: their shortest text
+    is the text of their units. A perturbed value would have to be a thousand times larger than all of its column to
+    be written with an exponent.
+    """
+    plain = []
+    for column in columns:
+        if column.missing or column.decimals is None:
+            continue
+        largest = max(abs(column.low), abs(column.high)) * 10.0**column.decimals
+        short = 0 < largest < _PLAIN_UNITS and column.fewest == 1 and column.decimals <= _PLAIN_DECIMALS
+        if column.decimals == 0 or short:
+            plain.append(column.name)
+    return frozenset(plain)
+
+
 def assemble(
     raw: RawBatch,
     order: Sequence[str],
@@ -104,6 +134,7 @@ def assemble(
     *,
     as_text: bool,
     types: dict[str, pl.DataType],
+    numbers: Collection[str] = (),
 ) -> tuple[pl.DataFrame, int]:
     """Return released rows as they go into the file, and how many formula-like cells were neutralised.
 
@@ -120,10 +151,14 @@ def assemble(
         Whether the file is a CSV file.
     types : dict
         See `output_types`.
+    numbers : collection of str
+        Columns that stay numbers in a CSV file, too; see `plain_numbers`.
     """
     done: dict[str, pl.Series] = {}
     for (column, units), mask in zip(released, masks, strict=True):
-        series = _series(column, units, as_text=as_text, dtype=types[column.name])
+        text = as_text and column.name not in numbers
+        dtype = _PLAIN_TYPES[bool(column.decimals)] if as_text else types[column.name]
+        series = _series(column, units, as_text=text, dtype=dtype)
         if mask is not None:
             missing = pl.Series(mask)
             original = raw.frame[column.name]

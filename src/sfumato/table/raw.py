@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -11,31 +12,65 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 
-__all__ = ["CsvStyle", "Described", "RawBatch", "Source"]
+__all__ = ["CellText", "CsvStyle", "Described", "RawBatch", "Source"]
 
 
-@dataclass(frozen=True, repr=False)
 class RawBatch(Hidden):
     """Consecutive rows of a file, before anything is done with them.
 
-    Attributes
+    They are read, but not parsed before someone asks for them: whoever has several threads asks on any of them.
+
+    Parameters
     ----------
-    frame : polars.DataFrame
+    rows : polars.DataFrame, or a function that returns one
         Text columns for CSV, typed ones for Parquet and Arrow.
     start : int
         Absolute number of the first row.
     share : float
         How much of the file has been read.
+    height : int, optional
+        How many rows; must be given with a function.
+    text : CellText, optional
+        The cells as they are written, for files of text.
     """
 
-    frame: pl.DataFrame
-    start: int
-    share: float
+    def __init__(
+        self,
+        rows: pl.DataFrame | Callable[[], pl.DataFrame],
+        start: int,
+        share: float,
+        height: int | None = None,
+        text: CellText | None = None,
+    ) -> None:
+        self._rows, self.start, self.share, self.text = rows, start, share, text
+        self.height = height if height is not None else self.frame.height
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The rows."""
+        return self._rows if isinstance(self._rows, pl.DataFrame) else self._rows()
 
     @property
     def stop(self) -> int:
         """Absolute number after the last row."""
-        return self.start + self.frame.height
+        return self.start + self.height
+
+    def at(self, start: int) -> RawBatch:
+        """Return the same rows under other numbers."""
+        return RawBatch(self._rows, start, self.share, self.height, self.text)
+
+
+class CellText(Protocol):
+    """How the cells of a batch are written."""
+
+    def decimals(self, columns: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Return the fewest and the most decimals of columns of plain numbers; None where that must be asked of cells.
+
+        It holds only for columns that have been read as numbers without a gap.
+        """
+
+    def cells(self) -> pl.DataFrame:
+        """Return all cells as text."""
 
 
 @dataclass(frozen=True)

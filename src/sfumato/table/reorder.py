@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.core.in_order import in_order
 from sfumato.table.sinks import Sink
 from sfumato.table.workspace import Workspace, open_private
 
@@ -50,30 +52,39 @@ class Reorder:
         self._word = ""
 
     def add(self, words: NDArray[np.uint64], frame: pl.DataFrame) -> None:
-        """Take rows and their words."""
+        """Take rows, as the sink packs them, and their words."""
         if not self._word:
             self._word = _free_name(frame.columns)
-        packed = self._sink.pack(frame).with_columns(pl.Series(self._word, words))
+        packed = frame.with_columns(pl.Series(self._word, words))
         self._held.append(packed)
         # texts are counted without the 16 bytes that each takes where it is short
         self._held_bytes += int(packed.estimated_size()) + 16 * packed.height * packed.width
         if self._held_bytes > self._memory:
             self._spill()
 
-    def finish(self) -> None:
-        """Hand all rows on."""
+    def finish(self, threads: int = 1) -> None:
+        """Hand all rows on.
+
+        Parameters
+        ----------
+        threads : int
+            So many buckets are sorted at a time.
+        """
         if not self._runs:
             if self._held:
-                self._sink.write(self._sorted(self._held).drop(self._word))
+                self._sink.write(self._sink.encode(self._sorted(self._held).drop(self._word)))
             self._held = []
             return
         if self._held:
             self._spill()
         assert self._edges is not None
-        for bucket in range(len(self._edges)):
-            parts = [_read_piece(path, *pieces[bucket]) for path, pieces in self._runs if pieces[bucket][1]]
-            if parts:
-                self._sink.write(self._sorted(parts).drop(self._word))
+        for encoded in in_order(range(len(self._edges)), self._bucket, threads):
+            if encoded is not None:
+                self._sink.write(encoded)
+
+    def _bucket(self, bucket: int) -> Any:
+        parts = [_read_piece(path, *pieces[bucket]) for path, pieces in self._runs if pieces[bucket][1]]
+        return self._sink.encode(self._sorted(parts).drop(self._word)) if parts else None
 
     def _sorted(self, frames: list[pl.DataFrame]) -> pl.DataFrame:
         return pl.concat(frames).sort(self._word, maintain_order=True)

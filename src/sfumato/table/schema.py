@@ -151,8 +151,8 @@ class Look:
         """Return an empty look that fills nothing beside itself."""
         return type(self)(self._names, self._types, self._rules)
 
-    def add(self, batch: NumberBatch, texts: Sequence[pl.Series | None]) -> None:
-        """Add some rows: their numbers, and the text of the cells that are not missing."""
+    def add(self, batch: NumberBatch, texts: Sequence[pl.Series | tuple[int, int] | None]) -> None:
+        """Add some rows: their numbers, and the text of the cells that are not missing, or its decimals."""
         self.n_rows += len(batch)
         for i, (values, mask, text) in enumerate(zip(batch.columns, batch.masks, texts, strict=True)):
             present = values if mask is None else values[~mask]
@@ -161,7 +161,9 @@ class Look:
                 continue
             self._low[i] = min(self._low[i], float(present.min()))
             self._high[i] = max(self._high[i], float(present.max()))
-            if text is not None:
+            if isinstance(text, tuple):
+                fewest, most = text
+            elif text is not None:
                 fewest, most = decimals_of_text(text)
             else:
                 fewest, most = self._decimals_of(self._names[i], present, int(self._most[i]))
@@ -173,6 +175,11 @@ class Look:
             else:
                 for start, stop in spans(len(batch), self.also.block_rows):
                     self.also.add(batch.tile(start, stop), batch.rows.part(start, stop))
+
+    def expecting(self, other: Self) -> Self:
+        """Return this look, to begin with the decimals that another one has found: fewer need not be tried."""
+        self._most = other._most.copy()
+        return self
 
     def merge(self, other: Self) -> None:
         """Add everything another look has seen (other rows)."""
@@ -207,8 +214,8 @@ class Look:
         if isinstance(dtype, pl.Decimal):
             return dtype.scale, dtype.scale
         values = present.astype(np.float32) if dtype == pl.Float32 else present
-        most = decimals_of_doubles(values, known)
-        return min(1, most), most
+        # doubles do not tell how they were written: one decimal at least, if the column has any
+        return 1, decimals_of_doubles(values, known)
 
     def schema(self, order: Sequence[str], what: str) -> Schema:
         """Return the schema, or raise for tables that cannot be released.

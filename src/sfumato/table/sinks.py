@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
-from sfumato.table.csv_lines import csv_lines
+from sfumato.table.csv_cells import csv_cells
 from sfumato.table.raw import CsvStyle
 from sfumato.table.workspace import Workspace, open_private
 
@@ -26,15 +26,18 @@ class Sink(Protocol):
     def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return rows in the form in which they are kept until they are written."""
 
-    def write(self, packed: pl.DataFrame) -> None:
-        """Append packed rows."""
+    def encode(self, packed: pl.DataFrame) -> Any:
+        """Return packed rows as they are written; any thread may do it."""
+
+    def write(self, encoded: Any) -> None:
+        """Append encoded rows."""
 
     def close(self) -> None:
         """Finish the file."""
 
 
 def open_sink(
-    kind: str, workspace: Workspace, names: Sequence[str], style: CsvStyle, plain: Sequence[str] = ()
+    kind: str, workspace: Workspace, names: Sequence[str], style: CsvStyle, numbers: Collection[str] = ()
 ) -> Sink:
     """Return the sink for a kind of file.
 
@@ -46,11 +49,11 @@ def open_sink(
     names : sequence of str
         The columns.
     style : CsvStyle
-    plain : sequence of str
-        Columns that need no quotes in a CSV file.
+    numbers : collection of str
+        Columns that come as numbers and are written to a CSV file as they are.
     """
     if kind.startswith("csv"):
-        return CsvSink(workspace.part, names, style, plain, packed=kind.endswith(".gz"))
+        return CsvSink(workspace.part, names, style, numbers, packed=kind.endswith(".gz"))
     return TypedSink(workspace, kind)
 
 
@@ -58,9 +61,9 @@ class CsvSink:
     """A CSV file, packed or not."""
 
     def __init__(
-        self, path: Path, names: Sequence[str], style: CsvStyle, plain: Sequence[str], *, packed: bool
+        self, path: Path, names: Sequence[str], style: CsvStyle, numbers: Collection[str], *, packed: bool
     ) -> None:
-        self._style, self._plain_columns = style, frozenset(plain)
+        self._style, self._numbers = style, frozenset(numbers)
         self._plain: Any = path.open("xb")
         # no clock and no file name inside: the same rows give the same bytes
         self._file: Any = gzip.GzipFile("", "wb", fileobj=self._plain, mtime=0) if packed else self._plain
@@ -69,14 +72,24 @@ class CsvSink:
         self._file.write(header.getvalue().encode())
 
     def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return rows as lines."""
-        return csv_lines(frame, self._style, tuple(self._plain_columns))
+        """Return rows as text and numbers."""
+        return csv_cells(frame, self._numbers)
 
-    def write(self, packed: pl.DataFrame) -> None:
-        """Append lines."""
+    def encode(self, packed: pl.DataFrame) -> memoryview:
+        """Return lines; a missing cell is empty, an empty text is "", so that it stays one."""
         text = io.BytesIO()
-        packed.write_csv(text, include_header=False, quote_style="never", line_terminator=self._style.line_end)
-        self._file.write(text.getbuffer())
+        packed.write_csv(
+            text,
+            include_header=False,
+            quote_style="necessary",
+            separator=self._style.separator,
+            line_terminator=self._style.line_end,
+        )
+        return text.getbuffer()
+
+    def write(self, encoded: memoryview) -> None:
+        """Append lines."""
+        self._file.write(encoded)
 
     def close(self) -> None:
         """Finish the file."""
@@ -97,7 +110,11 @@ class TypedSink:
         """Return rows as they are."""
         return frame
 
-    def write(self, packed: pl.DataFrame) -> None:
+    def encode(self, packed: pl.DataFrame) -> pl.DataFrame:
+        """Return rows as they are."""
+        return packed
+
+    def write(self, encoded: pl.DataFrame) -> None:
         """Append rows."""
         if sum(frame.estimated_size() for frame in self._held) > _PIECE_BYTES:
             piece = self._workspace.folder / f"piece-{len(self._pieces)}"
@@ -105,7 +122,7 @@ class TypedSink:
                 pl.concat(self._held).write_ipc(file)
             self._pieces.append(piece)
             self._held = []
-        self._held.append(packed)
+        self._held.append(encoded)
 
     def close(self) -> None:
         """Join the pieces."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -62,9 +63,10 @@ class TypedSource:
         row = 0
         for file, rows in zip(self.files, self._rows, strict=True):
             for start in range(0, rows, self._batch):
-                frame = self._part(file, wanted, start)
-                yield RawBatch(frame, row, (row + frame.height) / total)
-                row += frame.height
+                height = min(self._batch, rows - start)
+                read = partial(self._part, file, wanted, start, height)
+                yield RawBatch(read, row, (row + height) / total, height)
+                row += height
 
     def _scan(self, file: Path) -> pl.LazyFrame:
         return pl.scan_parquet(file) if self.kind == "parquet" else pl.scan_ipc(file)
@@ -78,9 +80,11 @@ class TypedSource:
         name = "a Parquet" if self.kind == "parquet" else "an Arrow"
         raise DataError(f"{file}: not {name} file that can be read", hint="check the file, and the ending of its name")
 
-    def _part(self, file: Path, wanted: list[str], start: int) -> pl.DataFrame:
+    def _part(self, file: Path, wanted: list[str], start: int, height: int) -> pl.DataFrame:
         try:
-            return self._scan(file).select(wanted).slice(start, self._batch).collect()
+            part = self._scan(file).select(wanted).slice(start, height).collect()
         except (pl.exceptions.PolarsError, OSError):
-            pass
+            part = None
+        if part is not None and part.height == height:
+            return part
         raise DataError(f"{file}: cannot be read at row {start}", hint="the file may be damaged")

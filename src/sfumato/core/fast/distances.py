@@ -44,6 +44,6 @@ def two_nearest_squares(tile: Any, references: Any, best: Any, second: Any) -> N
                     total[i] += gap * gap
             for i in range(n):
                 apart, least = total[i], nearest[i]
-                farther = apart if apart > least else least
-                nearest[i] = apart if apart < least else least
-                other[i] = farther if farther < other[i] else other[i]
+                farther = max(least, apart)
+                nearest[i] = min(least, apart)
+                other[i] = min(other[i], farther)
