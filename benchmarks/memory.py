@@ -31,7 +31,7 @@ def write_csv(path: Path, n_rows: int) -> None:
 
 
 def measure(quick: bool) -> Section:
-    sizes = (50_000, 500_000) if quick else (1_500_000, 15_000_000)
+    sizes = (50_000, 500_000) if quick else (14_000_000, 140_000_000)
     section = Section(
         "Memory",
         "Releases of CSV files (ChaoticNoise, shuffled by the key, two threads), each in a fresh process; the peak "

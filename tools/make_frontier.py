@@ -17,10 +17,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # measurements run side by side, 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.frontier.measure import measure_mixing, measure_setting  # noqa: E402
+from tools.frontier.measure import measure_mixing, measure_setting, measure_tuned  # noqa: E402
 from tools.frontier.miner import Miner  # noqa: E402
 from tools.frontier.render import render  # noqa: E402
 from tools.frontier.tables import TABLES, read_table  # noqa: E402
+from tools.frontier.tuned import tuned_settings  # noqa: E402
 
 from sfumato.core.keys import Key  # noqa: E402
 from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
@@ -54,6 +55,18 @@ def measure_table(name: str, keys: int, what: str) -> None:
             keep(setting.label, measure_setting(table, miner, perturber, dict(setting.public)))
         except Exception as error:  # noqa: BLE001 - a method that does not fit a table is a line of the table
             keep(setting.label, {"reason": str(error).splitlines()[0][:160]})
+    if what not in {"all", "tuned"}:
+        return
+    mine = [record["excess"] for label, record in done.items() if label.startswith("mix key ")]
+    quick = Miner(table.values, seeds=2)
+    for label, setting in tuned_settings() if mine else ():
+        if label not in done:
+            try:
+                perturber = make_perturber(setting, Key.from_insecure_seed(0))
+                most = max(sum(mine) / len(mine), 0.005)
+                keep(label, measure_tuned(table, quick, perturber, most, dict(setting.public)))
+            except Exception as error:  # noqa: BLE001 - as above
+                keep(label, {"reason": str(error).splitlines()[0][:160]})
 
 
 def main() -> None:
@@ -61,7 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--keys", type=int, default=10)
-    parser.add_argument("--what", choices=("all", "mix", "methods"), default="all")
+    parser.add_argument("--what", choices=("all", "mix", "methods", "tuned"), default="all")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--render", action="store_true", help="only write the page from what has been measured")
     options = parser.parse_args()

@@ -14,8 +14,9 @@ import sfumato as sf
 from sfumato.attack.linkage import best_linkage
 from sfumato.perturb import AtomMixing
 
-__all__ = ["measure_mixing", "measure_setting"]
+__all__ = ["measure_mixing", "measure_setting", "measure_tuned"]
 
+_QUICK_ROWS = 5_000
 _ATTACKS = ["as-released", "affine", "affine-columns", "ransac", "ridge", "moments", "quantiles", "atom-mean"]
 
 
@@ -42,6 +43,7 @@ def _privacy(table: Table, released: Any, labels: dict[int, Any], method: str, p
 
 def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: bool) -> dict[str, Any]:
     """Return the figures of atom mixing for one key; `deep` adds the miner's rescalings and the privacy."""
+    quick = len(table.values) < _QUICK_ROWS
     warnings.simplefilter("ignore")
     frame = pl.DataFrame(dict(zip(table.columns, table.values.T, strict=True)))
     method = AtomMixing(exact_centres=exact, insecure_seed=key)
@@ -61,6 +63,8 @@ def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: b
         "listed": len(rounded.disclosed_rows()),
         "unrepaired": len(rounded.unrepaired_rows()),
     }
+    if quick or deep:
+        record["excess rounded"] = float(np.mean(miner.excess(finished, NAMED, "std", own=False)))
     labels = _named_labels(table, centres)
     link = best_linkage(table.values, released, labels, seconds=5.0)
     record |= {"linkage": link.rate, "linked by": link.attack, "chance": link.chance, "atoms": link.atoms}
@@ -89,3 +93,19 @@ def measure_setting(table: Table, miner: Miner, perturber: Any, parameters: dict
     else:
         record["excess"] = float(np.mean(miner.excess_of_other_columns(released, NAMED)))
     return record | _privacy(table, released, _named_labels(table, naming), perturber.method_id, parameters)
+
+
+def measure_tuned(
+    table: Table, miner: Miner, perturber: Any, most: float, parameters: dict[str, Any]
+) -> dict[str, Any]:
+    """Return excess and residual security of a method of the papers, the latter only if it keeps enough."""
+    warnings.simplefilter("ignore")
+    released = np.asarray(perturber.fit_transform(table.values), dtype=np.float64)
+    if released.shape != table.values.shape:
+        return {"reason": "other columns"}
+    record: dict[str, Any] = {"excess": float(np.mean(miner.excess(released, NAMED, "std", own=False)))}
+    if record["excess"] > most:
+        return record
+    found = sf.audit(table.values, released, method=perturber.method_id, attacks=_ATTACKS, utility=False, seconds=5.0)
+    residual = [column.residual for column in found.privacy.columns if column.residual is not None]
+    return record | {"residual": float(np.median(residual)), "parameters": parameters}

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from tools.frontier.chart import frontier_chart
 from tools.frontier.tables import TABLES
+from tools.frontier.tuned import PAPERS
 
 from sfumato.perturb.catalogue import methods
 from sfumato.report.chart import stand_alone
 
 __all__ = ["render"]
-
-_PAPERS = {"gdtm", "chaotic", "ina", "one-d", "anc"}
 
 
 def render(results: Path, docs: Path) -> None:
@@ -70,6 +69,7 @@ def _mixing_table(measured: dict[str, Any], *, exact: bool) -> str:
         "shared starts, worst k: mean / worst key",
         "the same, rounded",
         "free starts: excess, mean over k",
+        "the same, rounded",
         "excess at stable k",
         "linked, mean (chance)",
         "linked, worst key (allowed)",
@@ -92,6 +92,7 @@ def _mixing_table(measured: dict[str, Any], *, exact: bool) -> str:
                     f"{_percent(_mean(rows, 'shared'), 2)} / {_percent(_most(rows, 'shared'), 2)}",
                     f"{_percent(_mean(rows, 'shared rounded'), 2)} / {_percent(_most(rows, 'shared rounded'), 2)}",
                     _percent(_mean(rows, "excess"), 2),
+                    _percent(_mean(rows, "excess rounded"), 2),
                     _percent(_mean(rows, "excess stable"), 2),
                     f"{_percent(_mean(rows, 'linkage'))} ({_percent(_mean(rows, 'chance'))})",
                     f"{_percent(rows[worst]['linkage'])} ({_percent(allowed[worst])})",
@@ -128,7 +129,7 @@ def _method_rows(measured: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     labels: dict[str, list[dict[str, Any]]] = {}
     for records in measured.values():
         for label, record in records.items():
-            if " key " not in label and "reason" not in record:
+            if " key " not in label and not label.startswith("tuned ") and "reason" not in record:
                 labels.setdefault(label, []).append(record)
         for exact, label in ((False, "**mix**"), (True, "**mix, exact centres**")):
             rows = _keys(records, exact=exact)
@@ -175,7 +176,7 @@ def _methods_table(measured: dict[str, Any]) -> str:
 
 
 def _ratio_table(measured: dict[str, Any]) -> str:
-    papers = {row.id for row in methods() if row.paper.id in _PAPERS}
+    papers = {row.id for row in methods() if row.paper.id in PAPERS}
     head = [
         "table",
         "mix: excess",
@@ -193,7 +194,7 @@ def _ratio_table(measured: dict[str, Any]) -> str:
         rivals = {
             label: record
             for label, record in records.items()
-            if label.replace(" (paper)", "").split(" ")[-1] in papers
+            if _method_of(label) in papers
             and record.get("excess") is not None
             and record.get("residual") is not None
             and record["excess"] <= max(excess, 0.005)
@@ -220,6 +221,11 @@ def _ratio_table(measured: dict[str, Any]) -> str:
             )
         )
     return "\n".join(lines)
+
+
+def _method_of(label: str) -> str:
+    words = label.replace(" (paper)", "").split(" ")
+    return words[1] if words[0] == "tuned" else words[-1]
 
 
 _HEAD = """# The frontier: what a release keeps, and what it hides
@@ -258,5 +264,6 @@ that rotate or rescale are measured in the owner's scaling, in which they do not
 """
 _RATIO = """
 ## Against the five papers at the same excess
-The method of the papers (defaults and the papers' parameters) that hides most among those that keep as much.
+The method of the papers that hides most among those that keep as much: defaults, the papers' parameters, and eight values of
+every parameter that a search would try, over its whole range.
 """

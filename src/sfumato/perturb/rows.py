@@ -548,6 +548,7 @@ METHODS: tuple[Method, ...] = (
                 high=1.0,
                 search=Span(0.3, 1.0),
             ),
+            Parameter("draws", "integer", 6, "releases that are tried on small tables, to keep the best one", low=1),
             *_FINISHING,
         ),
         known_breaks=(),

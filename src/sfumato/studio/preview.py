@@ -123,6 +123,8 @@ def _perturb(
     """Return the first rows, released, and what the method warns of."""
     perturber = perturber_of(settings, key, list(prepared.names))
     _use_known_clusterings(perturber, prepared)
+    if "draws" in perturber.get_params(deep=False):
+        perturber.set_params(draws=1)  # a preview shows one draw; the release is the best of several
     table = prepared.table[:rows]
 
     def batches() -> Iterator[Any]:

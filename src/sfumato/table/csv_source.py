@@ -22,7 +22,7 @@ from sfumato.table.raw import CsvStyle, RawBatch
 
 __all__ = ["CsvSource"]
 
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = 2 << 20
 _LONGEST_RECORD = 64 << 20
 _BOM = b"\xef\xbb\xbf"
 _SEPARATORS = (b",", b";", b"\t", b"|")

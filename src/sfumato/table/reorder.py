@@ -20,7 +20,7 @@ from sfumato.table.workspace import Workspace, open_private
 
 __all__ = ["Reorder"]
 
-MEMORY_BYTES = 64 << 20
+MEMORY_BYTES = 32 << 20
 _MOST_BUCKETS = 4096
 
 
@@ -48,7 +48,7 @@ class Reorder:
         self._held: list[pl.DataFrame] = []
         self._held_bytes = 0
         self._edges: NDArray[np.uint64] | None = None
-        self._runs: list[tuple[Path, list[tuple[int, int]]]] = []
+        self._runs: list[tuple[Path, NDArray[np.int64]]] = []  # where each bucket's piece begins in a run, and its end
         self._word = ""
 
     def add(self, words: NDArray[np.uint64], frame: pl.DataFrame) -> None:
@@ -58,7 +58,8 @@ class Reorder:
         packed = frame.with_columns(pl.Series(self._word, words))
         self._held.append(packed)
         # texts are counted without the 16 bytes that each takes where it is short
-        self._held_bytes += int(packed.estimated_size()) + 16 * packed.height * packed.width
+        texts = sum(dtype == pl.String for dtype in packed.dtypes)
+        self._held_bytes += int(packed.estimated_size()) + 16 * packed.height * texts
         if self._held_bytes > self._memory:
             self._spill()
 
@@ -83,7 +84,8 @@ class Reorder:
                 self._sink.write(encoded)
 
     def _bucket(self, bucket: int) -> Any:
-        parts = [_read_piece(path, *pieces[bucket]) for path, pieces in self._runs if pieces[bucket][1]]
+        places = [(path, int(starts[bucket]), int(starts[bucket + 1])) for path, starts in self._runs]
+        parts = [_read_piece(path, start, stop - start) for path, start, stop in places if stop > start]
         return self._sink.encode(self._sorted(parts).drop(self._word)) if parts else None
 
     def _sorted(self, frames: list[pl.DataFrame]) -> pl.DataFrame:
@@ -93,20 +95,21 @@ class Reorder:
         rows = self._sorted(self._held)
         if self._edges is None:
             whole = self._held_bytes / max(rows.height, 1) * self._n_rows
-            buckets = int(min(_MOST_BUCKETS, max(2, np.ceil(2 * whole / self._memory))))
+            # small ones: several are sorted at a time, and sorting copies
+            buckets = int(min(_MOST_BUCKETS, max(2, np.ceil(4 * whole / self._memory))))
             self._edges = np.array([self._top * i // buckets for i in range(buckets)], dtype=np.uint64)
         places = np.searchsorted(rows[self._word].to_numpy(), self._edges)
         stops = np.append(places[1:], rows.height)
         path = self._folder / f"run-{len(self._runs)}"
-        pieces = []
+        begins = [0]
         with open_private(path) as file:
             for start, stop in zip(places.tolist(), stops.tolist(), strict=True):
-                piece = io.BytesIO()
                 if stop > start:
+                    piece = io.BytesIO()
                     rows.slice(start, stop - start).write_ipc_stream(piece)
-                pieces.append((file.tell(), piece.tell()))
-                file.write(piece.getbuffer())
-        self._runs.append((path, pieces))
+                    file.write(piece.getbuffer())
+                begins.append(file.tell())
+        self._runs.append((path, np.array(begins, dtype=np.int64)))
         self._held, self._held_bytes = [], 0
 
 

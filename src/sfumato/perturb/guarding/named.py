@@ -84,10 +84,13 @@ class Named(Hidden):
     space : Space
     centres : tuple of arrays of shape (k, d)
         In whole steps.
+    counted : tuple of bool
+        Which of them were asked for as a number of k-means clusters.
     """
 
     space: Space
     centres: tuple[Floats, ...]
+    counted: tuple[bool, ...]
 
     @cached_property
     def stacked(self) -> Floats:
@@ -128,18 +131,22 @@ def name_clusterings(
     """
     steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
     distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
-    named = []
+    named, counted = [], []
     for index, wanted in enumerate(clusterings):
         if is_count(wanted):
             if int(wanted) <= distinct:  # otherwise there are fewer different rows than clusters: nothing to keep
                 named.append(_k_means(steps, int(wanted), streams, f"{wanted}"))
-        elif hasattr(wanted, "cluster_centers_"):
+                counted.append(True)
+            continue
+        counted.append(False)
+        if hasattr(wanted, "cluster_centers_"):
             named.append(_given(space, wanted.cluster_centers_, len(steps)))
         else:
             named.append(_prototypes(steps, wanted.labels_, numbers, streams, f"given {index}"))
     if not named:
         named.append(np.zeros((1, len(steps))))
-    return Named(space, tuple(named))
+        counted.append(False)
+    return Named(space, tuple(named), tuple(counted))
 
 
 def is_count(wanted: Any) -> bool:

@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 Propose = Callable[[Floats, Rows], tuple[Floats, Integers]]
 
 ROUNDS = 3
-_MARGIN = 0.97
+_MARGIN = 0.85  # an empty strip along the walls: centres that move a little meet no rows that would change sides
 _SQUARE_BITS = 4  # squares are summed on a lattice so much coarser
 _WIDEST = 1.5
 
