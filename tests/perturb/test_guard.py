@@ -25,6 +25,7 @@ from sfumato.perturb import (
     RandomProjection,
 )
 from sfumato.perturb.guarding.gather import Collected
+from sfumato.perturb.guarding.trial import GOOD, TRIED_ROWS, Trial
 
 WINE = load_wine().data
 IRIS = load_iris().data
@@ -228,3 +229,55 @@ def test_rows_that_share_a_record_id_are_refused() -> None:
     collected.add(np.zeros((2, 3)), rows)
     with pytest.raises(DataError, match="one record id"):
         collected.sorted(2)
+
+
+def test_of_several_draws_the_one_is_released_in_which_k_means_agrees_best(monkeypatch) -> None:
+    asked: list[float] = []
+    ask = Trial.disagreement
+
+    def remembered(self: Trial, released: np.ndarray) -> float:
+        asked.append(ask(self, released))
+        return asked[-1]
+
+    monkeypatch.setattr(Trial, "disagreement", remembered)
+    several = AtomMixing(clusterings=(2, 3, 4), draws=4, insecure_seed=3)
+    released = several.fit_transform(WINE)
+    assert asked[-1] <= GOOD or len(asked) == 4, "it goes on until a draw is good"
+    assert min(asked) < max(asked), "draws differ, otherwise there is nothing to choose"
+    chosen = several._fitted_state().fitted.draw
+    assert chosen == asked.index(min(asked))
+    again = AtomMixing(clusterings=(2, 3, 4), draws=4, insecure_seed=3).fit_transform(WINE)
+    assert np.array_equal(released, again)
+
+
+def test_the_trial_sees_a_release_that_clusters_otherwise() -> None:
+    method = AtomMixing(clusterings=(3,), draws=1, insecure_seed=0).fit(WINE)
+    fitted, streams = method._fitted_state().fitted, method._fitted_state().streams
+    inside = fitted.found.space.enter(np.ascontiguousarray(WINE.T))
+    of = fitted.found.atoms.of(inside)
+    trial = Trial(fitted.found.atoms, inside, of, streams)
+    assert trial.disagreement(inside) < 0.02
+    assert trial.disagreement(inside[:, np.random.default_rng(0).permutation(len(WINE))]) > 0.3
+
+
+def test_large_tables_are_drawn_once(monkeypatch) -> None:
+    monkeypatch.setattr(Trial, "__init__", lambda *_: pytest.fail("tried"))
+    table = np.random.default_rng(0).normal(size=(TRIED_ROWS + 1, 3))
+    AtomMixing(clusterings=(2, 3), insecure_seed=0).fit(table)
+
+
+def test_rows_keep_away_from_the_walls_of_their_cells() -> None:
+    """Miners' centres are never quite the named ones: rows at a wall would change sides with the smallest step."""
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(6000, 2)) * [1.0, 3.0]
+    method = AtomMixing(clusterings=(4,), insecure_seed=0)
+    released = method.fit_transform(table)
+    (centres,) = method.named_centres()
+    start, points = standardised(centres, table), standardised(released, table)
+    apart = np.sort(((points[:, None] - start[None]) ** 2).sum(axis=2), axis=1)
+    gap = np.sqrt(((start[:, None] - start[None]) ** 2).sum(axis=2))
+    depth = (apart[:, 1] - apart[:, 0]) / (2 * gap[gap > 0].min())
+    before = standardised(table, table)
+    own = np.sort(((before[:, None] - start[None]) ** 2).sum(axis=2), axis=1)
+    near_before = ((own[:, 1] - own[:, 0]) / (2 * gap[gap > 0].min()) < 0.02).mean()
+    assert (depth < 0.02).mean() < near_before / 3
