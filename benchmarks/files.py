@@ -19,9 +19,9 @@ METHODS = {"chaotic": 2, "adp": 3}
 LIMITS = {"csv": 1.8, "parquet": 1.35}
 
 
-def make_table(n_rows: int) -> pl.DataFrame:
+def make_table(n_rows: int, *, seed: int = 0) -> pl.DataFrame:
     """Return ten columns of measurements with three decimals, as such files have them."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     return pl.DataFrame({f"x{i}": (rng.normal(size=n_rows) * 10.0 ** (i % 4)).round(3) for i in range(10)})
 
 

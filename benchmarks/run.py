@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from measure import HERE, machine
+from scaling import scaling_page
 
 SECTIONS = (
     "kernels",
@@ -30,6 +31,7 @@ SECTIONS = (
     "mixing",
     "files",
     "memory",
+    "large",
     "audits",
     "peers",
     "spark",
@@ -41,6 +43,7 @@ INTRODUCTION = (
     "section says otherwise, so that other work on the machine disturbs little."
 )
 PAGE = HERE.parent / "docs" / "benchmarks.md"
+SCALING = HERE.parent / "docs" / "scaling.md"
 
 
 def main() -> None:
@@ -56,7 +59,8 @@ def main() -> None:
         parser.error(f"no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     if options.check:
-        sys.exit(PAGE.read_text(encoding="utf-8") != text(results))
+        pages = {PAGE: text(results), SCALING: scaling_page(results)}
+        sys.exit(any(path.read_text(encoding="utf-8") != page for path, page in pages.items()))
     described = machine()  # fails at once, not after an hour, where something is not installed
     for name in () if options.docs else chosen:
         section = importlib.import_module(name).measure(options.quick)
@@ -68,6 +72,7 @@ def main() -> None:
             RESULTS.write_text(json.dumps({key: results[key] for key in SECTIONS if key in results}, indent=1) + "\n")
     if not options.quick:
         PAGE.write_text(text(results), encoding="utf-8")
+        SCALING.write_text(scaling_page(results), encoding="utf-8")
 
 
 def text(results: dict[str, Any]) -> str:

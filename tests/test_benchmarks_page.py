@@ -1,4 +1,4 @@
-"""docs/benchmarks.md is made from benchmarks/results.json: no number in it was typed."""
+"""docs/benchmarks.md and docs/scaling.md are made from benchmarks/results.json: no number in it was typed."""
 
 from __future__ import annotations
 

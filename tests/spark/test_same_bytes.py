@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +125,30 @@ def test_tasks_that_die_in_the_middle_and_run_again_change_nothing(spark: Any, p
         assert digest(spark_rows(released, tmp_path)) == expected
     finally:
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
+def test_a_lost_executor_changes_nothing(people: Path, tmp_path: Path) -> None:
+    expected = digest(local_release(people, tmp_path, method="adp"))
+    target, mark, root = tmp_path / "spark.parquet", tmp_path / "killed", Path(__file__).parents[2]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(root),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    script = Path(__file__).with_name("lost_executor.py")
+    done = subprocess.run(
+        [sys.executable, script, people, target, mark],
+        check=False,
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert mark.exists(), "an executor was killed"
+    assert digest(target) == expected
 
 
 def test_a_block_that_comes_twice_is_noticed_and_counted_once(

@@ -116,7 +116,7 @@ class Reorder:
 def _read_piece(path: Path, offset: int, size: int) -> pl.DataFrame:
     with path.open("rb") as file:
         file.seek(offset)
-        return pl.read_ipc_stream(io.BytesIO(file.read(size)))
+        return pl.read_ipc_stream(file.read(size))
 
 
 def _free_name(names: list[str]) -> str:
