@@ -19,6 +19,7 @@ __all__ = ["compensate", "place", "pools"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_PUSHES = 15
 _INSET = 0.02  # units of the space behind a wall
 _LIMIT = 0.5  # share of the room in its cell that a large atom's mean may use
 _RIDGE = 1e-7
@@ -79,7 +80,8 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, *, rounds: int = 20) -> Fl
         rest = means - _pooled(points.T, rows, number, weight)
         if float(np.abs(rest).max()) < 1e-3:
             break
-        points = cells.push_inside(points + rest[number].T, members, inset=_INSET)
+        # what one turn leaves outside, the next one pushes on
+        points = cells.push_inside(points + rest[number].T, members, inset=_INSET, rounds=_PUSHES)
     places[members] = points.T
     return places
 
