@@ -77,7 +77,13 @@ def test_the_released_file_is_the_command_lines_byte_for_byte(
     expect(page.get_by_role("link", name="Audit report")).to_be_visible(timeout=240_000)
     with page.expect_download() as got:
         page.get_by_role("link", name="Audit report").click()
-    assert Path(got.value.path()).read_text().startswith("<!doctype html>")
+    owners = Path(got.value.path()).read_text()
+    assert owners.startswith("<!doctype html>")
+    with page.expect_download() as got:
+        page.get_by_role("link", name="Public summary").click()
+    public = Path(got.value.path()).read_text()
+    assert public.startswith("<!doctype html>")
+    assert len(public) < len(owners), "nothing in it says how to break the release"
 
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert key.read_text().splitlines()[-1] not in page.content(), "of the key only its path"

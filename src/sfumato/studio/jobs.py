@@ -132,7 +132,9 @@ class ReleaseJobs:
         try:
             found = measure(tell)
             page, data = job.place / f"{stem}-audit.html", job.place / f"{stem}-audit.json"
+            summary = job.place / f"{stem}-summary.html"
             found.to_html(page)
+            found.to_html(summary, public=True)
             data.write_text(found.to_json(), encoding="utf-8")
         except ReleaseCancelledError:
             self._tell(job, audit=None)
@@ -141,6 +143,7 @@ class ReleaseJobs:
         else:
             self._offer(job, "report", page, "Audit report", "for you: it says how to break the release")
             self._offer(job, "report-data", data, "Audit as data", "the same as JSON")
+            self._offer(job, "summary", summary, "Public summary", "may go with the release: what it is good for")
             self._tell(job, audit={"grade": found.grade, "verdict": found.verdict})
 
     def _offer(self, job: _Job, kind: str, path: Path, title: str, about: str, name: str | None = None) -> None:
