@@ -7,7 +7,7 @@ from collections.abc import Iterator
 __all__ = ["BLOCK_ROWS", "pieces_for", "spans", "tile_rows"]
 
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
-_TILE_BYTES = 1 << 20
+_TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
 
 
@@ -17,7 +17,7 @@ def tile_rows(n_columns: int) -> int:
     Examples
     --------
     >>> tile_rows(1), tile_rows(20), tile_rows(1000)
-    (16384, 6553, 2048)
+    (16384, 13107, 2048)
     """
     return max(_FEWEST, min(_MOST, _TILE_BYTES // (8 * max(n_columns, 1))))
 
