@@ -33,17 +33,17 @@ from tests.conftest import CHROMIUM_FLAGS as FLAGS  # noqa: E402
 from tests.studio.running import RunningStudio  # noqa: E402
 
 MB = 1_000_000
-MOVE = """([name, steps]) => new Promise((resolve) => {
+MOVE = """([name, steps, paints]) => new Promise((resolve) => {
   const slider = document.querySelector(`input[type=range][aria-label="${name}"]`);
   const after = document.querySelectorAll(".first .plot")[1];
   const start = performance.now();
-  let painted = false;
+  let painted = 0;
   const done = () => {
-    if (!painted || document.querySelector(".tile-value").textContent === "…") return;
+    if (painted < paints || document.querySelector(".tile-value").textContent === "…") return;
     clearInterval(timer);
     resolve(performance.now() - start);
   };
-  after.addEventListener("painted", () => { painted = true; }, { once: true });
+  after.addEventListener("painted", () => { painted += 1; });
   const timer = setInterval(done, 5);
   slider.value = Number(slider.value) + steps;
   slider.dispatchEvent(new Event("input"));
@@ -160,9 +160,12 @@ def waiting(home: Path, n_rows: int, moves: int) -> dict[str, Any]:
         for method, slider in (("adp", "Scale"), ("ina", "Beta"), ("one-d", "Clusters"), ("mix", "Spread")):
             page.locator("#method").select_option(method)
             page.wait_for_selector(".tried .chosen")  # what is worked out once for a table has been worked out
-            waits = [page.evaluate(MOVE, [slider, 3 if i % 2 else -3]) / 1000 for i in range(moves)]
-            found["slider_seconds"][method] = round(statistics.median(waits), 2)
-            print(f"{method}: {found['slider_seconds'][method]} s", flush=True)
+            looks = 2 if find_method(method).passes >= MANY_PASSES else 1
+            for paints in range(1, looks + 1):
+                waits = [page.evaluate(MOVE, [slider, 3 if i % 2 else -3, paints]) / 1000 for i in range(moves)]
+                name = method if paints == looks else f"{method}, first look"
+                found["slider_seconds"][name] = round(statistics.median(waits), 2)
+                print(f"{name}: {found['slider_seconds'][name]} s", flush=True)
         browser.close()
     studio.stop()
     return found
@@ -182,10 +185,10 @@ def table(found: dict[str, Any]) -> str:
     lines = ["| | measured | promised |", "|---|---|---|"]
     lines.append(f"| first page | {wait['first_page_kb']} KB | below 300 KB |")
     lines.append(f"| first page ready, median | {wait['first_page_seconds']} s | 1 s |")
-    for method, seconds in wait["slider_seconds"].items():
-        # a method of many passes shows some hundred rows first, and all sampled rows later: this is the first look
-        look = "first look" if find_method(method).passes >= MANY_PASSES else "picture"
-        name = f"slider to {look} and one k, {wait['rows']:,} rows, `{method}`, median"
+    for case, seconds in wait["slider_seconds"].items():
+        # a method of many passes shows some hundred rows first, and all sampled rows later
+        method, first, _ = case.partition(", first look")
+        name = f"slider to {'first look' if first else 'picture'} and one k, {wait['rows']:,} rows, `{method}`, median"
         lines.append(f"| {name} | {seconds} s | 1.5 s |")
     peak = max(memory["peak"].values())
     name = f"largest memory while a file of {memory['file']} MB is uploaded, previewed, released, audited, downloaded"

@@ -102,6 +102,7 @@ class ReleaseJobs:
             policy=plan,
             key=new_key_path(target),
             batch_rows=BATCH_ROWS,
+            threads=1,  # memory before speed, and a core is left for the page
             progress=progress,
             cancel=job.cancel,
         )
