@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from sfumato.perturb.group_means import group_means
 from sfumato.perturb.kd_blocks import kd_blocks
-from sfumato.perturb.mdav import squared_distances
 
 __all__ = ["refine_groups"]
 
@@ -61,7 +60,11 @@ def refine_groups(tile: Floats, groups: Integers, *, rounds: int = 4) -> Integer
 
 def _pair_up(members: Integers, points: Floats, rank: int, partner: Integers) -> None:
     """Pair each group with a near one that also wants it; `rank` skips the nearest ones, which were tried."""
-    gaps = np.array([squared_distances(points, point) for point in points.T])
+    gaps = np.zeros((points.shape[1], points.shape[1]))
+    for column in points:
+        apart = column[:, None] - column[None, :]
+        apart *= apart
+        gaps += apart
     np.fill_diagonal(gaps, np.inf)
     for _ in range(rank):
         nearest = np.argmin(gaps, axis=1)
