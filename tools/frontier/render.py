@@ -191,18 +191,22 @@ def _ratio_table(measured: dict[str, Any]) -> str:
         residual, excess = _mean(mine, "residual"), _mean(mine, "excess")
         if residual is None or excess is None:
             continue
-        rivals = {
+        theirs_all = {
             label: record
             for label, record in records.items()
-            if _method_of(label) in papers
-            and record.get("excess") is not None
-            and record.get("residual") is not None
-            and record["excess"] <= max(excess, 0.005)
+            if _method_of(label) in papers and record.get("excess") is not None
+        }
+        rivals = {
+            label: record
+            for label, record in theirs_all.items()
+            if record.get("residual") is not None and record["excess"] <= max(excess, 0.005)
         }
         best = max(rivals, key=lambda label: rivals[label]["residual"]) if rivals else None
         theirs = rivals[best]["residual"] if best else None
         ratio = (
-            "no method keeps so much"
+            "not measured"
+            if not theirs_all
+            else f"none of {len(theirs_all)} settings keeps so much"
             if theirs is None
             else "nothing is left of it"
             if theirs < 1e-6
