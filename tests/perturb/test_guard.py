@@ -268,16 +268,20 @@ def test_large_tables_are_drawn_once(monkeypatch) -> None:
 
 def test_rows_keep_away_from_the_walls_of_their_cells() -> None:
     """Miners' centres are never quite the named ones: rows at a wall would change sides with the smallest step."""
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(6000, 2)) * [1.0, 3.0]
-    method = AtomMixing(clusterings=(4,), insecure_seed=0)
-    released = method.fit_transform(table)
-    (centres,) = method.named_centres()
-    start, points = standardised(centres, table), standardised(released, table)
-    apart = np.sort(((points[:, None] - start[None]) ** 2).sum(axis=2), axis=1)
-    gap = np.sqrt(((start[:, None] - start[None]) ** 2).sum(axis=2))
-    depth = (apart[:, 1] - apart[:, 0]) / (2 * gap[gap > 0].min())
-    before = standardised(table, table)
-    own = np.sort(((before[:, None] - start[None]) ** 2).sum(axis=2), axis=1)
-    near_before = ((own[:, 1] - own[:, 0]) / (2 * gap[gap > 0].min()) < 0.02).mean()
-    assert (depth < 0.02).mean() < near_before / 3
+    table = np.random.default_rng(0).normal(size=(6000, 2)) * [1.0, 3.0]
+    method = AtomMixing(clusterings=(4,), spread=1.0, insecure_seed=0)
+    released = standardised(method.fit_transform(table), table)
+    (centres,) = (standardised(centres, table) for centres in method.named_centres())
+    own = nearest(released, centres)
+    at_mean = depth(np.array([released[own == k].mean(axis=0) for k in range(4)]), centres)
+    share = depth(released, centres) / at_mean[own]
+    assert share.min() > 0.08, "of the way from the wall to the middle of the cell"
+
+
+def depth(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Distance to the nearest wall of the cell in which each row lies."""
+    squares = ((rows[:, None] - centres[None]) ** 2).sum(axis=2)
+    own = squares.argmin(axis=1)
+    apart = np.sqrt(((centres[own][:, None] - centres[None]) ** 2).sum(axis=2))
+    gaps = squares - squares.min(axis=1)[:, None]
+    return np.where(apart > 0, gaps / (2 * np.maximum(apart, 1e-300)), np.inf).min(axis=1)

@@ -12,14 +12,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = ["decimals_of_doubles", "decimals_of_text", "from_units", "most_decimals", "text_of_units", "to_units"]
+__all__ = [
+    "PLAIN_DECIMALS",
+    "decimals_of_doubles",
+    "decimals_of_text",
+    "from_units",
+    "most_decimals",
+    "text_of_units",
+    "to_units",
+]
 
 Floats = NDArray[np.float64]
 
 _LARGEST_POWER = 22  # 10^22 is the largest power of ten that a double holds exactly
 _EXACT = 2.0**50  # three bits below 2^53: perturbed values leave the range of the data
 _DIGITS = 15
-_PLAIN_DECIMALS, _PLAIN_UNITS = 4, 1e15  # where doubles are written without an exponent
+PLAIN_DECIMALS, _PLAIN_UNITS = 4, 1e15  # where doubles are written without an exponent
 
 
 def most_decimals(decimals: int, largest: float) -> int | None:
@@ -111,7 +119,7 @@ def text_of_units(units: Floats, decimals: int, fewest: int) -> pl.Series:
     whole = pl.Series("units", units.astype(np.int64))
     if decimals == 0:
         return whole.cast(pl.String)
-    if fewest <= 1 and decimals <= _PLAIN_DECIMALS and np.abs(units).max(initial=0.0) < _PLAIN_UNITS:
+    if fewest <= 1 and decimals <= PLAIN_DECIMALS and np.abs(units).max(initial=0.0) < _PLAIN_UNITS:
         # the shortest text of the nearest double has the same digits, and is much faster
         text = pl.Series(from_units(units, decimals)).cast(pl.String)
         return text if fewest == 1 else text.str.strip_suffix(".0")

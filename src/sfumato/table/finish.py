@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError
-from sfumato.table.decimals import from_units, text_of_units, to_units
+from sfumato.table.decimals import PLAIN_DECIMALS, from_units, text_of_units, to_units
 from sfumato.table.formulas import neutralise
 from sfumato.table.numbers import Mask
 from sfumato.table.raw import RawBatch
@@ -105,7 +105,7 @@ def output_types(columns: Sequence[NumberColumn], *, invertible: bool) -> dict[s
 
 
 _PLAIN_TYPES = {False: pl.Int64(), True: pl.Float64()}  # without decimals, and with them
-_PLAIN_DECIMALS, _PLAIN_UNITS = 4, 1e12
+_PLAIN_UNITS = 1e12  # a thousandth of what is written without an exponent: perturbed values leave the range
 
 
 def plain_numbers(columns: Sequence[NumberColumn]) -> frozenset[str]:
@@ -120,7 +120,7 @@ def plain_numbers(columns: Sequence[NumberColumn]) -> frozenset[str]:
         if column.missing or column.decimals is None:
             continue
         largest = max(abs(column.low), abs(column.high)) * 10.0**column.decimals
-        short = 0 < largest < _PLAIN_UNITS and column.fewest == 1 and column.decimals <= _PLAIN_DECIMALS
+        short = 0 < largest < _PLAIN_UNITS and column.fewest == 1 and column.decimals <= PLAIN_DECIMALS
         if column.decimals == 0 or short:
             plain.append(column.name)
     return frozenset(plain)
