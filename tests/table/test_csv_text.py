@@ -53,7 +53,7 @@ def test_plain_numbers_are_written_as_the_text_of_their_units(units: list[int], 
 
 @pytest.mark.parametrize("batch", [3, 7, 100])
 def test_a_column_that_begins_with_whole_doubles_is_written_alike_in_any_batches(tmp_path: Path, batch: int) -> None:
-    values = [float(i) for i in range(20)] + [i + 0.25 for i in range(20)]
+    values = [float(i) for i in range(20)] + [i + 0.5 for i in range(20)]
     pl.DataFrame({"a": values, "b": values[::-1]}).write_parquet(tmp_path / "in.parquet")
     outs = []
     for rows in (batch, 1000):
@@ -61,6 +61,7 @@ def test_a_column_that_begins_with_whole_doubles_is_written_alike_in_any_batches
         sf.release(tmp_path / "in.parquet", target, key=KEY, method="adp", parameters={"scale": 0.3}, batch_rows=rows)
         outs.append(target.read_bytes())
     assert outs[0] == outs[1]
+    assert b".0" in outs[0], "a whole number among decimals shows how it is written"
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
