@@ -1,22 +1,20 @@
 """The studio's own folder: only its user can read it, and nothing in it outlives the studio.
 
-A studio that was killed cannot sweep. So each folder holds a lock that the operating system lets go of with the
-process, and the next studio removes every folder whose lock is free.
+A studio that was killed cannot sweep. So each folder is held by its process, and the next studio removes every
+folder that nobody holds.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
 from pathlib import Path
 
 from sfumato.exceptions import DataError
+from sfumato.table.held_folder import hold_new, let_go, sweep
 
 __all__ = ["Folder", "private_home"]
-
-_LOCK = "lock"
 
 
 def private_home() -> Path:
@@ -39,10 +37,8 @@ class Folder:
         try:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             home.chmod(0o700)
-            sweep(home)
-            self.path = home / secrets.token_hex(8)
-            self.path.mkdir(mode=0o700)
-            self._lock = _locked(self.path)
+            sweep(home.iterdir())
+            self.path, self._lock = hold_new(lambda: home / secrets.token_hex(8))
         except OSError as error:
             raise DataError(
                 f"{home}: cannot be used for the studio's files ({error.strerror})",
@@ -59,37 +55,6 @@ class Folder:
 
     def close(self) -> None:
         """Remove the folder and everything in it."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-
-def sweep(home: Path) -> int:
-    """Remove the folders of studios that have ended; return how many.
-
-    Parameters
-    ----------
-    home : Path
-    """
-    swept = 0
-    for left in home.iterdir():
-        if left.is_symlink() or not left.is_dir():
-            continue
-        lock = _locked(left)
-        if lock is not None:
-            shutil.rmtree(left, ignore_errors=True)
-            os.close(lock)
-            swept += 1
-    return swept
-
-
-def _locked(path: Path) -> int | None:
-    """Return a descriptor that holds the folder's lock, or None while another process holds it."""
-    descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
+        if self._lock >= 0:
+            let_go(self.path, self._lock)
+            self._lock = -1

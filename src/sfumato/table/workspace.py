@@ -1,19 +1,17 @@
 """A folder of one's own beside the target: whatever happens, the target stands whole or not at all.
 
-Everything unfinished lives in a hidden folder that only its owner can enter. Its lock is held while the release
-runs; a run that was killed leaves a folder without a holder, and the next release to the same target sweeps it.
+Everything unfinished lives in a hidden folder that only its owner can enter, held while the release runs; a run
+that was killed leaves a folder without a holder, and the next release to the same target sweeps it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +20,7 @@ from typing import BinaryIO, Self
 import polars as pl
 
 from sfumato.exceptions import DataError
+from sfumato.table.held_folder import hold_new, let_go, sweep
 
 __all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_writes", "open_private"]
 
@@ -127,25 +126,25 @@ class Workspace:
 
     def __init__(self, target: Path) -> None:
         self.target = target.absolute()
-        self.folder = self.target.parent / f".{self.target.name}.{secrets.token_hex(6)}{_ENDING}"
-        self.part = self.folder / "part"
+        self.folder = self._new_folder()
         self._lock = -1
 
+    @property
+    def part(self) -> Path:
+        return self.folder / "part"
+
     def __enter__(self) -> Self:
-        self._sweep()
+        sweep(self.target.parent.glob(f".{_escaped(self.target.name)}.*{_ENDING}"))
         try:
-            self.folder.mkdir(mode=0o700)
-            self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.folder, self._lock = hold_new(self._new_folder)
         except OSError as error:
-            self._remove()
             raise disk_error(error, self.target) from None
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._remove()
+        let_go(self.folder, self._lock)
 
     def commit(self) -> None:
         """Put the finished part in its place."""
@@ -163,27 +162,8 @@ class Workspace:
         except OSError as error:
             raise disk_error(error, self.target) from None
 
-    def _remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
-
-    def _sweep(self) -> None:
-        """Remove what runs that were killed have left."""
-        for stale in self.target.parent.glob(f".{_escaped(self.target.name)}.*{_ENDING}"):
-            if stale.is_symlink() or not stale.is_dir():
-                continue
-            with contextlib.suppress(OSError):
-                if not (stale / "lock").exists():
-                    shutil.rmtree(stale, ignore_errors=True)
-                    continue
-                lock = os.open(stale / "lock", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises while its owner lives
-                    shutil.rmtree(stale, ignore_errors=True)
-                finally:
-                    os.close(lock)
+    def _new_folder(self) -> Path:
+        return self.target.parent / f".{self.target.name}.{secrets.token_hex(6)}{_ENDING}"
 
 
 def _escaped(name: str) -> str:
