@@ -1,7 +1,7 @@
 """k-means whose result has the same bits on every machine, at the speed of BLAS.
 
 Rows and centres stand on a lattice (`core.lattice`), so distances and sums are exact. Starts are k-means++ with
-words from a key. Starts run on a part of the rows; the chosen one is polished on all of them.
+words from a key.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.lattice import exact_product
-from sfumato.core.variates import uniform
 
-__all__ = ["best_of_tries", "lattice_lloyd", "likely_centres", "plus_plus"]
+__all__ = ["lattice_lloyd", "plus_plus"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -134,70 +133,3 @@ def _distances(steps: Floats, squares: Floats, rows: list[int]) -> Floats:
     scores += squares
     scores += squares[rows][:, None]
     return scores
-
-
-def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: int, part: int = 1 << 14) -> Floats:
-    """Return the centres that a miner with twenty starts most probably finds.
-
-    k-means often has several optima of nearly the same cost. The very best one may be so rare that nobody else finds
-    it; the one that is most often the best of twenty starts is what two people can agree on.
-
-    Parameters
-    ----------
-    steps : array of shape (d, n)
-        Rows on the lattice, in random order.
-    k : int
-    words : array of shape (3 k starts,)
-        Random words.
-    starts : int
-    part : int
-        Rows that the starts see; the chosen one goes on with all rows.
-
-    Examples
-    --------
-    >>> rows = np.repeat([[0.0, 50.0, 90.0]], 4, axis=1) + np.tile([0.0, 1.0], 6)
-    >>> sorted(likely_centres(rows, 3, np.arange(90, dtype=np.uint64) << np.uint64(57), starts=10).ravel().tolist())
-    [0.0, 50.0, 90.0]
-    """
-    draws = uniform(words).reshape(starts, 3 * k)
-    few = np.ascontiguousarray(steps[:, :part])
-    found: list[tuple[float, int, Floats]] = []
-    for index in range(starts):
-        centres, _, inertia = lattice_lloyd(few, plus_plus(few, k, draws[index]))
-        found.append((inertia, index, centres))
-    found.sort(key=lambda item: item[:2])
-    chances = best_of_tries([item[0] for item in found])
-    if steps.shape[1] <= part:
-        return found[max(range(starts), key=lambda index: (chances[index], -index))][2]
-    # more rows tell near optima apart: the likely ones go on with more of them, and the best with all
-    more = np.ascontiguousarray(steps[:, : 4 * part])
-    likely = sorted(range(starts), key=lambda index: (-chances[index], index))[:8]
-    polished = [lattice_lloyd(more, found[index][2], rounds=50) for index in likely if chances[index] > 0]
-    best = min(range(len(polished)), key=lambda index: (polished[index][2], index))
-    return lattice_lloyd(steps, polished[best][0])[0]
-
-
-def best_of_tries(costs: list[float], *, tries: int = 20) -> list[float]:
-    """Return how likely each start's optimum is the best of some tries; copies of one optimum count for the first.
-
-    Parameters
-    ----------
-    costs : list of float
-        Costs of single starts, sorted; costs within 1e-5 of one another are one optimum.
-    tries : int
-
-    Examples
-    --------
-    >>> [round(chance, 2) for chance in best_of_tries([1.0, 1.01, 1.01, 1.5], tries=2)]
-    [0.44, 0.5, 0.0, 0.06]
-    """
-    chances = [0.0] * len(costs)
-    start = 0
-    while start < len(costs):
-        stop = start
-        while stop < len(costs) and costs[stop] <= costs[start] * (1 + 1e-5):
-            stop += 1
-        # chance that all tries are at least as bad as this optimum, less the chance that all are worse
-        chances[start] = ((len(costs) - start) ** tries - (len(costs) - stop) ** tries) / len(costs) ** tries
-        start = stop
-    return chances

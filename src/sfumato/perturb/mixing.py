@@ -77,7 +77,7 @@ class AtomMixing(GuardShell):
         with starts of its own finds them too; columns are treated so that all keep the same share of their variance.
     draws : int
         Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
-        best with the original. More take longer.
+        best with the original. The clusterings are named by 20 starts for each of them. More take longer.
     decimals : int or mapping of column to int, optional
         Decimals of the released columns; integer columns always have none.
     bounds : mapping of column to (low, high), optional
@@ -215,6 +215,10 @@ class AtomMixing(GuardShell):
     @property
     def _guards(self) -> bool:
         return bool(self.guard)
+
+    @property
+    def _care(self) -> int:
+        return int(self.draws)
 
     def _second_pass(self, found: Found, drawn: Flags, streams: Streams) -> tuple[Collected, AtomMoments]:
         """Return what the second look at the rows keeps: those of smaller atoms, and the draws of the others."""

@@ -84,6 +84,8 @@ class Parameter:
         Whether its value undoes the release; such values are never shown.
     search : Span or Options, optional
         Values worth trying, for `tune` and for sliders; None leaves the parameter at its default.
+    quick : object, optional
+        The value for a first look, where the default would take long.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Parameter:
     optional: bool = False
     secret: bool = False
     search: Span | Options | None = None
+    quick: Any = None
 
     @property
     def allowed(self) -> str:

@@ -108,6 +108,13 @@ class Cells(Hidden):
         ends = np.cumsum(self.sizes).tolist()
         return tuple(zip([0, *ends[:-1]], ends, strict=True))
 
+    def _distances(self, points: Floats, atoms: Integers) -> Floats:
+        """Return the distance of every point to every wall of its atom's cell, shape (c, rows); negative outside."""
+        gaps = self._gaps(self.space.steps(points), atoms) * 4.0**-self.space.bits
+        gaps /= self.lengths[atoms].T
+        gaps[np.arange(len(self.centres))[:, None] == self.own[atoms].T] = np.inf
+        return gaps
+
     def depth(self, inside: Floats, atoms: Integers) -> Floats:
         """Return the distance of every row to the nearest wall of its atom's cell; negative outside.
 
@@ -117,50 +124,51 @@ class Cells(Hidden):
             Rows in the space.
         atoms : array of shape (rows,)
         """
-        gaps = self._gaps(self.space.steps(inside), atoms) * 4.0**-self.space.bits
-        gaps /= self.lengths[atoms].T
-        gaps[np.arange(len(self.centres))[:, None] == self.own[atoms].T] = np.inf
-        nearest: Floats = gaps.min(axis=0)
+        nearest: Floats = self._distances(inside, atoms).min(axis=0)
         for values, low, high in zip(inside, self.low, self.high, strict=True):
             np.minimum(nearest, values - low, out=nearest)
             np.minimum(nearest, high - values, out=nearest)
         return nearest
 
-    def push_inside(self, points: Floats, atoms: Integers, *, inset: float, rounds: int = 100) -> Floats:
+    def push_inside(
+        self, points: Floats, atoms: Integers, *, inset: Floats, least: float, rounds: int = 100
+    ) -> tuple[Floats, NDArray[np.bool_]]:
         """Move points into their cells, a little behind each wall that they cross.
 
         Parameters
         ----------
         points : array of shape (d, rows)
         atoms : array of shape (rows,)
-        inset : float
-            How far behind the wall, in units of the space.
+        inset : array of shape (rows,)
+            How far behind each wall, as a share of the distance from the wall to the own centre.
+        least : float
+            How far behind each wall at least, in units of the space.
         rounds : int
 
         Returns
         -------
-        array of shape (d, rows)
+        points, arrived : arrays of shape (d, rows) and (rows,)
         """
         points = points.copy()
         np.clip(points, self.low[:, None], self.high[:, None], out=points)
         moving = np.arange(points.shape[1])
         unit = 2.0**-self.space.bits
         for _ in range(rounds):
-            gaps = self._gaps(self.space.steps(points[:, moving]), atoms[moving]) * (unit * unit)
-            gaps /= self.lengths[atoms[moving]].T
-            gaps[np.arange(len(self.centres))[:, None] == self.own[atoms[moving]].T] = np.inf
-            wall = gaps.argmin(axis=0)
-            gap = gaps[wall, np.arange(len(moving))]
-            out = gap < inset / 2
-            moving, wall, gap = moving[out], wall[out], gap[out]
+            wanted = np.maximum(self.lengths[atoms[moving]].T * (inset[moving] / 2), least)
+            missing = wanted - self._distances(points[:, moving], atoms[moving])
+            wall = missing.argmax(axis=0)
+            at = wall, np.arange(len(moving))
+            out = missing[at] > wanted[at] / 2
+            moving, wall, missing = moving[out], wall[out], missing[at][out]
             if len(moving) == 0:
                 break
             own = self.own[atoms[moving], wall]
-            length = self.lengths[atoms[moving], wall]
-            away = (self.centres[own] - self.centres[wall]).T * unit / length
-            points[:, moving] += away * (inset - gap)
+            away = (self.centres[own] - self.centres[wall]).T * unit / self.lengths[atoms[moving], wall]
+            points[:, moving] += away * missing
             np.clip(points, self.low[:, None], self.high[:, None], out=points)
-        return points
+        arrived = np.ones(points.shape[1], dtype=np.bool_)
+        arrived[moving] = False
+        return points, arrived
 
     def nearness(self, points: Floats) -> Floats:
         """Return how near a point of each atom is to the walls of its cell: 1 / gap, shape (c, a); 0 for no wall."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.cluster.lattice_kmeans import likely_centres
+from sfumato.cluster.likely_centres import likely_centres
 from sfumato.core.lattice import exact_product, lattice_bits, to_steps
 from sfumato.core.plan import Facts
 from sfumato.core.secret import Hidden
@@ -19,13 +19,15 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError
 
-__all__ = ["Named", "Space", "find_space", "is_count", "name_clusterings"]
+__all__ = ["USUAL_CARE", "Named", "Space", "find_space", "is_count", "name_clusterings"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+USUAL_CARE = 6
 _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
-_MANY, _FEW = 60, 30  # starts for tables of up to 4,096 rows, and for larger ones
+_STARTS = 20  # of k-means, times the care
+_LARGE, _MOST_STARTS = 1 << 18, 60  # cells of a table that is too large for more starts than that
 _PROTOTYPES = 4  # centres for each cluster of a clusterer without centres
 
 
@@ -112,7 +114,12 @@ class Named(Hidden):
 
 
 def name_clusterings(
-    space: Space, clusterings: Sequence[Any], sample: Floats, numbers: NDArray[np.uint64], streams: Streams
+    space: Space,
+    clusterings: Sequence[Any],
+    sample: Floats,
+    numbers: NDArray[np.uint64],
+    streams: Streams,
+    care: int = USUAL_CARE,
 ) -> Named:
     """Return the centres of the clusterings to keep.
 
@@ -128,6 +135,8 @@ def name_clusterings(
         Their row numbers.
     streams : Streams
         Where the starts of k-means come from.
+    care : int
+        More means more starts.
     """
     steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
     distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
@@ -135,7 +144,8 @@ def name_clusterings(
     for index, wanted in enumerate(clusterings):
         if is_count(wanted):
             if int(wanted) <= distinct:  # otherwise there are fewer different rows than clusters: nothing to keep
-                named.append(_k_means(steps, int(wanted), streams, f"{wanted}"))
+                starts = min(_STARTS * care, _MOST_STARTS) if steps.size > _LARGE else _STARTS * care
+                named.append(_k_means(steps, int(wanted), streams, f"{wanted}", starts))
                 counted.append(True)
             continue
         counted.append(False)
@@ -154,8 +164,7 @@ def is_count(wanted: Any) -> bool:
     return isinstance(wanted, Integral) and not isinstance(wanted, bool)
 
 
-def _k_means(steps: Floats, k: int, streams: Streams, name: str, starts: int | None = None) -> Floats:
-    starts = starts or (_MANY if steps.shape[1] <= 4096 else _FEW)
+def _k_means(steps: Floats, k: int, streams: Streams, name: str, starts: int) -> Floats:
     return likely_centres(steps, k, streams.scalars("k-means", name, 3 * k * starts), starts=starts)
 
 
@@ -182,5 +191,5 @@ def _prototypes(steps: Floats, labels: Any, numbers: NDArray[np.uint64], streams
         rows = np.ascontiguousarray(steps[:, of == cluster])
         size = len(np.unique(rows, axis=1).T) if rows.shape[1] <= 256 else rows.shape[1]
         k = max(1, min(_PROTOTYPES, size, rows.shape[1] // 10))
-        found.append(_k_means(rows, k, streams, f"{name} {cluster}", starts=5))
+        found.append(_k_means(rows, k, streams, f"{name} {cluster}", 5))
     return np.concatenate(found)

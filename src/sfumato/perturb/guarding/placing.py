@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _LOOPS = 4
+_JUST_INSIDE = 1e-3
 _STILL = 1e-3  # centres that move less, in units of the space, have the walls of the named ones
 _SMALL_MARGIN = 0.9  # rows of small atoms keep farther from the walls: they have no round that ends exactly
 
@@ -129,9 +130,10 @@ def _inside(targets: Floats, small: NDArray[np.bool_], cells: Cells, both: Cells
     index = np.flatnonzero(~small)
     out = index[both.depth(targets[index].T, index) <= 0]
     if len(out):
-        targets[out] = both.push_inside(targets[out].T, out, inset=1e-3).T
+        targets[out] = both.push_inside(targets[out].T, out, inset=np.zeros(len(out)), least=_JUST_INSIDE)[0].T
         still = out[both.depth(targets[out].T, out) <= 0]
-        targets[still] = cells.push_inside(targets[still].T, still, inset=1e-3).T
+        back, _ = cells.push_inside(targets[still].T, still, inset=np.zeros(len(still)), least=_JUST_INSIDE)
+        targets[still] = back.T
     return targets
 
 

@@ -19,7 +19,7 @@ from sfumato.perturb.base import Perturber
 from sfumato.perturb.guarding.atoms import AtomMoments, Atoms, atom_codes
 from sfumato.perturb.guarding.cells import Cells
 from sfumato.perturb.guarding.gather import Collected
-from sfumato.perturb.guarding.named import Space, find_space, is_count, name_clusterings
+from sfumato.perturb.guarding.named import USUAL_CARE, Space, find_space, is_count, name_clusterings
 from sfumato.perturb.guarding.placing import Placed, plain_cells, released_cells
 from sfumato.perturb.guarding.rounds import Guard
 from sfumato.perturb.guarding.settle import Settling, column_bounds, column_decimals
@@ -146,6 +146,11 @@ class GuardShell(Perturber):
         """Whether rows are held in cells at all."""
         return True
 
+    @property
+    def _care(self) -> int:
+        """How much work goes into naming the clusterings: see `name_clusterings`."""
+        return USUAL_CARE
+
     def _find(self, facts: Facts, streams: Streams) -> Generator[Any, Any, Found]:
         """Yield the passes that name the clusterings and count the atoms."""
         decimals = column_decimals(self.decimals, facts)
@@ -154,7 +159,7 @@ class GuardShell(Perturber):
         seen = yield Together([Moments(facts.low, facts.high, cross=False), sample])
         moments, sample = seen.parts
         space = find_space(facts, moments, self.scaling)
-        named = name_clusterings(space, self.clusterings, sample.values(), sample.labels(), streams)
+        named = name_clusterings(space, self.clusterings, sample.values(), sample.labels(), streams, self._care)
 
         def values(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
             inside = space.enter(tile)

@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _PUSHES = 15
-_INSET = 0.02  # units of the space behind a wall
+_INSETS = (0.3, 0.1, 0.03, 0.0)  # shares of the way from a wall to the own centre: the first for which there is room
+_LEAST = 0.02  # units of the space behind a wall
 _LIMIT = 0.5  # share of the room in its cell that a large atom's mean may use
 _RIDGE = 1e-7
 
@@ -75,15 +76,32 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, *, rounds: int = 20) -> Fl
     rows = atoms.counts[members].astype(np.float64)
     weight: Floats = np.bincount(number, weights=rows).astype(np.float64)
     means = _pooled(atoms.means[members], rows, number, weight)
-    points = cells.push_inside(means[number].T, members, inset=_INSET)
+    points, inset = _deep_inside(means[number].T, members, cells)
     for _ in range(rounds):
         rest = means - _pooled(points.T, rows, number, weight)
         if float(np.abs(rest).max()) < 1e-3:
             break
         # what one turn leaves outside, the next one pushes on
-        points = cells.push_inside(points + rest[number].T, members, inset=_INSET, rounds=_PUSHES)
+        points, _ = cells.push_inside(points + rest[number].T, members, inset=inset, least=_LEAST, rounds=_PUSHES)
     places[members] = points.T
     return places
+
+
+def _deep_inside(points: Floats, members: Integers, cells: Cells) -> tuple[Floats, Floats]:
+    """Return points pushed into their cells, and how far behind the walls each of them found room.
+
+    Rows that stand at a wall would be the first to change sides, and clusters that consist of such rows would move
+    towards one another.
+    """
+    pushed, inset = points.copy(), np.zeros(len(members))
+    left = np.arange(len(members))
+    for share in _INSETS:
+        inset[left] = share
+        pushed[:, left], arrived = cells.push_inside(points[:, left], members[left], inset=inset[left], least=_LEAST)
+        left = left[~arrived]
+        if len(left) == 0:
+            break
+    return pushed, inset
 
 
 def _pooled(values: Floats, rows: Floats, number: Integers, weight: Floats) -> Floats:

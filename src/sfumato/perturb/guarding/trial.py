@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
-from sfumato.cluster.lattice_kmeans import best_of_tries, lattice_lloyd, plus_plus
+from sfumato.cluster.lattice_kmeans import lattice_lloyd, plus_plus
+from sfumato.cluster.likely_centres import best_of_tries, other_labels
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.perturb.guarding.atoms import Atoms
@@ -65,7 +65,7 @@ class Trial:
         total = 0.0
         for index, centres in enumerate(self._atoms.named.centres):
             named = self._atoms.labels[self._of, index]
-            total += _misses(named, lattice_lloyd(steps, centres)[1])
+            total += other_labels(named, lattice_lloyd(steps, centres)[1])
             total += max(0.0, _expected(self._before[index], self._likely(index, steps, _STARTS)) - self._floors[index])
         return total / len(self._floors)
 
@@ -93,7 +93,7 @@ class Trial:
         for centres, labels, cost in runs:
             if cost > runs[0][2] * _NEAR or len(rivals) == _MOST_RIVALS:
                 break
-            if all(_misses(other, labels) > _RIVAL for other in different):
+            if all(other_labels(other, labels) > _RIVAL for other in different):
                 different.append(labels)
                 rivals.append(centres)
         self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
@@ -101,11 +101,4 @@ class Trial:
 
 def _expected(before: Likely, after: Likely) -> float:
     """Return how much two miners are expected to disagree."""
-    return sum(_misses(a, b) * p * q for a, p in before for b, q in after)
-
-
-def _misses(one: NDArray[np.integer], other: NDArray[np.integer]) -> float:
-    """Return the share of rows that have another label, whatever the clusters are called."""
-    k = int(max(one.max(), other.max())) + 1
-    table = np.bincount(one * k + other, minlength=k * k).reshape(k, k)
-    return float(len(one) - table[linear_sum_assignment(-table)].sum()) / len(one)
+    return sum(other_labels(a, b) * p * q for a, p in before for b, q in after)
