@@ -175,7 +175,7 @@ class AtomMixing(GuardShell):
         pool = pools(atoms, small, int(self.min_atom))
         mixed = self._mixed(atoms, pool, rows, of, streams)
         is_small = small[of]
-        placed = place_atoms(atoms, pool, mixed[:, is_small] * float(self.spread), of[is_small], found.cells)
+        placed = place_atoms(atoms, pool, mixed[:, is_small] * float(self.spread), of[is_small], found.cells, draw)
         variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
         spread = column_spread(atoms, small, variances, placed, float(self.spread))
         scatter = atoms.counts * sum_in_order(variances * spread * spread)

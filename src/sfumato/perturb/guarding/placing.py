@@ -20,6 +20,7 @@ Integers = NDArray[np.int64]
 
 _LOOPS = 4
 _JUST_INSIDE = 1e-3
+_DEEPEST = (0.3, 0.5, 0.1)  # shares of the way from a wall to the own centre
 _STILL = 1e-3  # centres that move less, in units of the space, have the walls of the named ones
 _SMALL_MARGIN = 0.9  # rows of small atoms keep farther from the walls: they have no round that ends exactly
 
@@ -72,7 +73,7 @@ def released_cells(atoms: Atoms, means: Floats, plain: Cells) -> Cells:
     return Cells.build(named.space, [named.stacked, centres], atoms.labels, named.sizes, plain.low, plain.high)
 
 
-def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cells: Cells) -> Placed:
+def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cells: Cells, draw: int = 0) -> Placed:
     """Place the small atoms, let the large ones make up for it, and draw the cells of the centres that result.
 
     Rows that lie in the cells of the named centres *and* of the released ones keep their labels when k-means starts
@@ -90,6 +91,9 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
         Their atoms.
     cells : Cells
         Of the named centres, with the bounds of the columns.
+    draw : int
+        Draws that are tried take turns at how deep in their cells the small atoms go: where most of a table is small
+        atoms there is little room, where they are far away there is much.
     """
     small = pool >= 0
     named = atoms.named
@@ -98,12 +102,12 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
     counts = atoms.counts.astype(np.float64)
     sizes = np.maximum((incidence * counts).sum(axis=1), 1.0)  # whole numbers; a given centre may have no rows
     targets, rows, shift = atoms.means.copy(), around, np.zeros_like(named.stacked)
-    both = cells
+    both, deepest = cells, _DEEPEST[draw % len(_DEEPEST)]
     for _ in range(_LOOPS if small.any() else 0):
-        targets = place(atoms, pool, both)
+        targets = place(atoms, pool, both, deepest)
         lost = both.depth(targets.T, np.arange(len(atoms))) <= 0
         if lost.any():  # no place in both cells: the named centres come first
-            fallback = place(atoms, pool, cells)
+            fallback = place(atoms, pool, cells, deepest)
             targets[lost & small] = fallback[lost & small]
         rows = np.where(
             lost[of],

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _PUSHES = 15
-_INSETS = (0.3, 0.1, 0.03, 0.0)  # shares of the way from a wall to the own centre: the first for which there is room
+_INSETS = (0.5, 0.3, 0.1, 0.03, 0.0)  # shares of the way from a wall to the own centre: the first for which there is room
 _LEAST = 0.02  # units of the space behind a wall
 _LIMIT = 0.5  # share of the room in its cell that a large atom's mean may use
 _RIDGE = 1e-7
@@ -52,7 +52,7 @@ def pools(atoms: Atoms, small: NDArray[np.bool_], min_rows: int) -> Integers:
     return pool
 
 
-def place(atoms: Atoms, pool: Integers, cells: Cells, *, rounds: int = 20) -> Floats:
+def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, rounds: int = 20) -> Floats:
     """Return a place for every small atom inside its cell; pools keep their means where the cells allow it.
 
     Parameters
@@ -61,6 +61,8 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, *, rounds: int = 20) -> Fl
     pool : array of shape (a,)
         From `pools`.
     cells : Cells
+    deepest : float
+        How far behind the walls of their cells, at most, as a share of the way to their own centres.
     rounds : int
 
     Returns
@@ -76,7 +78,7 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, *, rounds: int = 20) -> Fl
     rows = atoms.counts[members].astype(np.float64)
     weight: Floats = np.bincount(number, weights=rows).astype(np.float64)
     means = _pooled(atoms.means[members], rows, number, weight)
-    points, inset = _deep_inside(means[number].T, members, cells)
+    points, inset = _deep_inside(means[number].T, members, cells, deepest)
     for _ in range(rounds):
         rest = means - _pooled(points.T, rows, number, weight)
         if float(np.abs(rest).max()) < 1e-3:
@@ -87,7 +89,7 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, *, rounds: int = 20) -> Fl
     return places
 
 
-def _deep_inside(points: Floats, members: Integers, cells: Cells) -> tuple[Floats, Floats]:
+def _deep_inside(points: Floats, members: Integers, cells: Cells, deepest: float) -> tuple[Floats, Floats]:
     """Return points pushed into their cells, and how far behind the walls each of them found room.
 
     Rows that stand at a wall would be the first to change sides, and clusters that consist of such rows would move
@@ -95,7 +97,7 @@ def _deep_inside(points: Floats, members: Integers, cells: Cells) -> tuple[Float
     """
     pushed, inset = points.copy(), np.zeros(len(members))
     left = np.arange(len(members))
-    for share in _INSETS:
+    for share in (share for share in _INSETS if share <= deepest):
         inset[left] = share
         pushed[:, left], arrived = cells.push_inside(points[:, left], members[left], inset=inset[left], least=_LEAST)
         left = left[~arrived]
