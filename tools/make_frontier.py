@@ -41,7 +41,7 @@ def measure_table(name: str, keys: int, what: str) -> None:
         print(name, label, {k: round(v, 4) if isinstance(v, float) else v for k, v in record.items()}, flush=True)
 
     table = read_table(name)
-    miner = Miner(table.values, seeds=2 if name in LARGE else 5)
+    miner = Miner(table.values, seeds=5)
     for key in range(keys if what in {"all", "mix"} else 0):
         for exact in (False, True):
             label = f"mix{' exact' if exact else ''} key {key}"

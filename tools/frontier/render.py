@@ -242,7 +242,7 @@ releases are meant to keep.
 
 How to read it
 - *Shared starts*: k-means on the release from the named centres; share of rows in another cluster, in %, less is better.
-- *Free starts, excess*: a miner with starts of their own (20 a run, five seeds, two for Musk, Shuttle and Adult). Two
+- *Free starts, excess*: a miner with starts of their own (20 a run, five seeds). Two
   such miners disagree on the original already, the floor; the excess is what the release adds, in % of rows, less is better.
   *Stable k*: those whose floor is below 1 %.
 - *Linked*: people whose row the best of all linkage attacks finds, in %. The attacker holds their full records, the labels of
