@@ -14,8 +14,8 @@ from sfumato.exceptions import DataError
 from sfumato.perturb import Microaggregation, NestedClustering
 from sfumato.perturb.group_means import group_means, spread_to_rows
 from sfumato.perturb.hilbert import curve_groups, hilbert_order
-from sfumato.perturb.kd_blocks import kd_blocks
-from sfumato.perturb.mdav import mdav_groups
+from sfumato.perturb.kd_blocks import kd_blocks, kd_stacks
+from sfumato.perturb.mdav import mdav_groups, mdav_stack
 from sfumato.perturb.microaggregation import block_groups
 from sfumato.perturb.nested import nested_groups
 from sfumato.perturb.refine import refine_groups
@@ -177,3 +177,29 @@ def test_no_row_stays_as_it_is_whatever_the_type(column: np.ndarray, rule: str) 
     released = NestedClustering(rule=rule, insecure_seed=1).fit_transform(column[:, None])
     assert released.dtype == column.dtype
     assert not (released.ravel() == column).any()
+
+
+@pytest.mark.parametrize("group_size", [2, 3, 5, 20])
+@pytest.mark.parametrize("ties", [False, True])
+def test_a_stack_of_blocks_is_grouped_as_each_block_by_itself(group_size: int, ties: bool) -> None:
+    stack = np.random.default_rng(group_size).normal(size=(3, 4, 157))
+    stack = np.round(2 * stack) if ties else stack
+    before = stack.copy()
+    expected = [mdav_groups(np.ascontiguousarray(stack[:, block]), group_size) for block in range(4)]
+    assert (mdav_stack(stack, group_size) == expected).all()
+    assert (stack == before).all()
+
+
+@pytest.mark.parametrize("cells", [1, 1_000, 1 << 20])
+def test_stacks_hold_every_block_once(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.perturb.kd_blocks._STACK_CELLS", cells)
+    tile = np.random.default_rng(0).normal(size=(2, 1001))
+    blocks = dict(enumerate(kd_blocks(tile, 60, 3)))
+    seen = []
+    for numbers, rows, parts in kd_stacks(tile, 60, 3):
+        for at, number in enumerate(numbers):
+            members, part = blocks[int(number)]
+            assert (rows[at] == members).all()
+            assert (parts[:, at] == part).all()
+            seen.append(int(number))
+    assert sorted(seen) == list(range(len(blocks)))

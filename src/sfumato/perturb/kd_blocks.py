@@ -11,10 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kd_blocks"]
+__all__ = ["kd_blocks", "kd_stacks"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_STACK_CELLS = 1 << 18  # numbers that stay in the cache
 
 
 def kd_blocks(tile: Floats, most_rows: int, multiple: int, *, share: float = 0.5) -> Iterator[tuple[Integers, Floats]]:
@@ -49,6 +51,36 @@ def kd_blocks(tile: Floats, most_rows: int, multiple: int, *, share: float = 0.5
         share = 0.5
         stack.append((rows[~left], np.ascontiguousarray(part[:, ~left])))
         stack.append((rows[left], np.ascontiguousarray(part[:, left])))
+
+
+def kd_stacks(
+    tile: Floats, most_rows: int, multiple: int, *, share: float = 0.5, width: int = 1
+) -> Iterator[tuple[Integers, Integers, Floats]]:
+    """Yield the blocks in stacks of equal length: (block numbers, row numbers, rows of shape (d, blocks, m)).
+
+    What is done to every block in the same number of steps can be done to a stack of them at once.
+
+    Parameters
+    ----------
+    tile, most_rows, multiple, share
+        See `kd_blocks`.
+    width : int
+        Numbers that a step holds for each row; stacks are as high as the cache allows.
+
+    Examples
+    --------
+    >>> [numbers.tolist() for numbers, _, _ in kd_stacks(np.arange(6.0)[None], 2, 1)]
+    [[0, 2], [1, 3]]
+    """
+    by_length: dict[int, list[tuple[int, Integers, Floats]]] = {}
+    for number, (rows, part) in enumerate(kd_blocks(tile, most_rows, multiple, share=share)):
+        by_length.setdefault(len(rows), []).append((number, rows, part))
+    for length, blocks in by_length.items():
+        height = max(1, _STACK_CELLS // (length * width))
+        for first in range(0, len(blocks), height):
+            some = blocks[first : first + height]
+            numbers = np.array([number for number, _, _ in some])
+            yield numbers, np.stack([rows for _, rows, _ in some]), np.stack([part for *_, part in some], axis=1)
 
 
 def _lower_part(values: Floats, count: int) -> NDArray[np.bool_]:

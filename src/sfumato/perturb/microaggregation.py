@@ -18,8 +18,8 @@ from sfumato.core.summaries import Moments
 from sfumato.exceptions import DataError
 from sfumato.perturb.base import Perturber
 from sfumato.perturb.group_means import group_means, spread_to_rows
-from sfumato.perturb.kd_blocks import kd_blocks
-from sfumato.perturb.mdav import mdav_groups
+from sfumato.perturb.kd_blocks import kd_stacks
+from sfumato.perturb.mdav import mdav_groups, mdav_stack
 from sfumato.perturb.refine import refine_groups
 
 __all__ = ["Microaggregation", "block_groups", "require_rows"]
@@ -104,10 +104,14 @@ def block_groups(tile: Floats, group_size: int) -> Integers:
     group_size : int
     """
     groups = np.empty(tile.shape[1], dtype=np.int64)
+    blocks: dict[int, tuple[Integers, Integers]] = {}
+    for numbers, rows, parts in kd_stacks(tile, max(BLOCK_ROWS, 4 * group_size), group_size, width=len(tile)):
+        for number, members, inside in zip(numbers, rows, mdav_stack(parts, group_size), strict=True):
+            blocks[int(number)] = members, inside
     used = 0
-    for rows, part in kd_blocks(tile, max(BLOCK_ROWS, 4 * group_size), group_size):
-        inside = mdav_groups(part, group_size)
-        groups[rows] = inside + used
+    for number in range(len(blocks)):
+        members, inside = blocks[number]
+        groups[members] = inside + used
         used += int(inside.max()) + 1
     return refine_groups(tile, groups)
 

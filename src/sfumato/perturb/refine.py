@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.perturb.group_means import group_means
-from sfumato.perturb.kd_blocks import kd_blocks
+from sfumato.perturb.kd_blocks import kd_stacks
 
 __all__ = ["refine_groups"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_BLOCK_GROUPS = 256
+_BLOCK_GROUPS = 64
 _MOST_SHARED = 10  # rows of two groups: ten have 252 ways to be shared, twelve already 924
 
 
@@ -52,34 +52,39 @@ def refine_groups(tile: Floats, groups: Integers, *, rounds: int = 4) -> Integer
         centres = group_means(tile, groups)
         partner = np.full(n_groups, -1)
         share = (0.5, 0.35, 0.65, 0.42)[turn % 4]
-        for members, points in kd_blocks(centres, _BLOCK_GROUPS, 1, share=share):
+        for _, members, points in kd_stacks(centres, _BLOCK_GROUPS, 1, share=share, width=_BLOCK_GROUPS):
             _pair_up(members, points, turn // 2, partner)
         _share_out(tile, groups, sizes, partner)
     return groups
 
 
 def _pair_up(members: Integers, points: Floats, rank: int, partner: Integers) -> None:
-    """Pair each group with a near one that also wants it; `rank` skips the nearest ones, which were tried."""
-    gaps = np.zeros((points.shape[1], points.shape[1]))
+    """Pair each group with a near one that also wants it; `rank` skips the nearest ones, which were tried.
+
+    Groups and points of a stack of blocks, shapes (blocks, m) and (d, blocks, m).
+    """
+    blocks, m = members.shape
+    gaps, apart = np.zeros((blocks, m, m)), np.empty((blocks, m, m))
     for column in points:
-        apart = column[:, None] - column[None, :]
+        np.subtract(column[:, :, None], column[:, None, :], out=apart)
         apart *= apart
         gaps += apart
-    np.fill_diagonal(gaps, np.inf)
+    block, one = np.arange(blocks)[:, None], np.arange(m)
+    gaps[:, one, one] = np.inf
     for _ in range(rank):
-        nearest = np.argmin(gaps, axis=1)
-        gaps[np.arange(len(gaps)), nearest] = np.inf
-        gaps[nearest, np.arange(len(gaps))] = np.inf
+        nearest = gaps.argmin(axis=2)
+        gaps[block, one, nearest] = np.inf
+        gaps[block, nearest, one] = np.inf
     for _ in range(4):
-        nearest = np.argmin(gaps, axis=1)
-        mutual = (nearest[nearest] == np.arange(len(gaps))) & np.isfinite(gaps[np.arange(len(gaps)), nearest])
-        first = np.flatnonzero(mutual & (np.arange(len(gaps)) < nearest))
+        nearest = gaps.argmin(axis=2)
+        mutual = (nearest[block, nearest] == one) & np.isfinite(gaps[block, one, nearest]) & (one < nearest)
+        where, first = np.nonzero(mutual)
         if len(first) == 0:
             break
-        second = nearest[first]
-        partner[members[first]] = members[second]
-        gaps[first], gaps[second] = np.inf, np.inf
-        gaps[:, first], gaps[:, second] = np.inf, np.inf
+        second = nearest[where, first]
+        partner[members[where, first]] = members[where, second]
+        gaps[where, first], gaps[where, second] = np.inf, np.inf
+        gaps[where, :, first], gaps[where, :, second] = np.inf, np.inf
 
 
 def _share_out(tile: Floats, groups: Integers, sizes: Integers, partner: Integers) -> None:

@@ -20,7 +20,13 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _PUSHES = 15
-_INSETS = (0.5, 0.3, 0.1, 0.03, 0.0)  # shares of the way from a wall to the own centre: the first for which there is room
+_INSETS = (
+    0.5,
+    0.3,
+    0.1,
+    0.03,
+    0.0,
+)  # shares of the way from a wall to the own centre: the first for which there is room
 _LEAST = 0.02  # units of the space behind a wall
 _LIMIT = 0.5  # share of the room in its cell that a large atom's mean may use
 _RIDGE = 1e-7
