@@ -23,6 +23,7 @@ from sfumato.perturb import (
     IndependentNoise,
     NestedClustering,
     RandomProjection,
+    mixing,
 )
 from sfumato.perturb.guarding.gather import Collected
 from sfumato.perturb.guarding.trial import GOOD, TRIED_ROWS, Trial
@@ -285,3 +286,29 @@ def depth(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
     apart = np.sqrt(((centres[own][:, None] - centres[None]) ** 2).sum(axis=2))
     gaps = squares - squares.min(axis=1)[:, None]
     return np.where(apart > 0, gaps / (2 * np.maximum(apart, 1e-300)), np.inf).min(axis=1)
+
+
+@pytest.mark.data
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.UnchangedCellsWarning")  # a yes often stays a yes
+def test_a_table_of_yes_and_no_keeps_its_clusters_when_rounded(data_folder, monkeypatch) -> None:
+    frame = pl.read_csv(data_folder / "wages.csv")
+    table = frame.to_numpy().astype(np.float64)
+    places = {name: 2 for name, kind in frame.schema.items() if kind.is_float()}
+
+    def worst(exact: bool) -> float:
+        found = []
+        for seed in range(3):
+            method = AtomMixing(draws=1, decimals=places, exact_centres=exact, insecure_seed=seed)
+            released = method.fit_transform(frame).to_numpy().astype(np.float64)
+            same = np.flatnonzero((released == table).all(axis=1))
+            assert set(same) <= set(method.disclosed_rows())
+            assert (np.abs(released * 100 - np.rint(released * 100)) < 1e-6).all()
+            found.append(max(shared_starts(method, table, released)))
+        return float(np.mean(found))
+
+    with_mending = [worst(exact) for exact in (False, True)]
+    monkeypatch.setattr(mixing, "MENDED_CELLS", 0)
+    without = [worst(exact) for exact in (False, True)]
+    assert max(with_mending) <= 0.01
+    assert with_mending[0] < without[0] / 2
+    assert with_mending[1] < without[1] / 2

@@ -12,9 +12,10 @@ from scipy.optimize import linear_sum_assignment
 from sfumato.cluster.lattice_kmeans import lattice_lloyd, plus_plus
 from sfumato.core.variates import uniform
 
-__all__ = ["best_of_tries", "likely_centres", "other_labels"]
+__all__ = ["agreed", "best_of_tries", "likely_centres", "other_labels"]
 
 Floats = NDArray[np.float64]
+Run = tuple[Floats, NDArray[np.intp], float]  # centres, labels, cost
 
 _PART = 1 << 14  # rows that the starts see, and those of which the better ones see all
 _FIRST_ROUNDS, _MORE_ROUNDS = 6, 15  # after a few it is clear which starts are worth going on with
@@ -52,12 +53,31 @@ def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: 
     begun = [lattice_lloyd(few, plus_plus(few, k, draw), rounds=_FIRST_ROUNDS) for draw in draws]
     begun.sort(key=lambda run: run[2])
     runs = [lattice_lloyd(more, centres, rounds=_MORE_ROUNDS) for centres, *_ in begun[: max(_FEWEST, starts // 4)]]
-    runs.sort(key=lambda run: run[2])
+    return lattice_lloyd(steps, agreed(runs, starts))[0]
+
+
+def agreed(runs: list[Run], starts: int) -> Floats:
+    """Return the centres of the run whose labels differ least, on average, from what the best of twenty starts finds.
+
+    Parameters
+    ----------
+    runs : list of (centres, labels, cost)
+        The better ones of all starts.
+    starts : int
+        How many starts there were in all.
+
+    Examples
+    --------
+    >>> one, two = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    >>> rare, often = (np.array([[1.0]]), one, 5.0), (np.array([[2.0]]), two, 6.0)
+    >>> [agreed([rare, often], starts).item() for starts in (2, 90)], agreed([rare, *3 * [often]], 90).item()
+    ([1.0, 1.0], 2.0)
+    """
+    runs = sorted(runs, key=lambda run: run[2])
     chances = best_of_tries([cost for *_, cost in runs] + [np.inf] * (starts - len(runs)))
     likely = [(run, chance) for run, chance in zip(runs, chances, strict=False) if chance > 0.0]
     expected = [sum(chance * other_labels(one[1], run[1]) for run, chance in likely) for one, _ in likely]
-    chosen = likely[expected.index(min(expected))][0][0]
-    return lattice_lloyd(steps, chosen)[0]
+    return likely[expected.index(min(expected))][0][0]
 
 
 def best_of_tries(costs: list[float], *, tries: int = 20) -> list[float]:

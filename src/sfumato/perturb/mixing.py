@@ -21,6 +21,7 @@ from sfumato.perturb.guarding.atoms import AtomMoments, Atoms
 from sfumato.perturb.guarding.gather import Collected, Stored
 from sfumato.perturb.guarding.gaussian import DRAW_BITS, Shape, draw_steps, shape_of
 from sfumato.perturb.guarding.group_mixing import mix_group
+from sfumato.perturb.guarding.mending import MENDED_CELLS, Mending
 from sfumato.perturb.guarding.placing import Placed, place_atoms
 from sfumato.perturb.guarding.rounds import ROUNDS, Displacement, Guard
 from sfumato.perturb.guarding.settle import Settling
@@ -47,6 +48,7 @@ class _Fitted(Hidden):
     settling: Settling
     unrepaired: tuple[int, ...] = ()
     draw: int = 0
+    mended: Stored | None = None
 
 
 class AtomMixing(GuardShell):
@@ -135,16 +137,19 @@ class AtomMixing(GuardShell):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         found = yield from self._find(facts, streams)
-        draws = int(self.draws) if facts.n_rows <= TRIED_ROWS and self._guards else 1
-        if draws == 1:
+        draws = int(self.draws)
+        if facts.n_rows > TRIED_ROWS or not self._guards or (draws == 1 and not found.settling.needed):
             return (yield from self._drawn(facts, found, streams, 0))
-        original, of = yield from self._all_rows(facts, found, lambda tile, _: tile)
-        trial = Trial(found.atoms, original, of, streams)
+        numbers, original, of = yield from self._all_rows(facts, found, lambda tile, _: tile)
+        trial = Trial(found.atoms, found.space.enter(original), of, streams) if draws > 1 else None
         chosen, least = None, np.inf
         for draw in range(draws):
             fitted = yield from self._drawn(facts, found, streams, draw)
-            release = partial(self._kernel, fitted, streams=streams)
-            wrong = trial.disagreement((yield from self._all_rows(facts, found, release))[0])
+            _, released, _ = yield from self._all_rows(facts, found, partial(self._kernel, fitted, streams=streams))
+            if found.settling.needed and original.size * len(original) <= MENDED_CELLS:
+                small = self._small(found.atoms)
+                fitted, released = _mended(fitted, numbers, released, original, of, small)
+            wrong = 0.0 if trial is None else trial.disagreement(found.space.enter(released))
             if wrong < least:
                 chosen, least = fitted, wrong
             if wrong <= GOOD:
@@ -152,23 +157,23 @@ class AtomMixing(GuardShell):
         return chosen
 
     def _all_rows(
-        self, facts: Facts, found: Found, released: Callable[[Floats, Rows], Floats]
-    ) -> Generator[Any, Any, tuple[Floats, Integers]]:
-        """Yield a pass that collects a release; return its rows in the space, and their atoms."""
+        self, facts: Facts, found: Found, values: Callable[[Floats, Rows], Floats]
+    ) -> Generator[Any, Any, tuple[NDArray[np.uint64], Floats, Integers]]:
+        """Yield a pass that collects all rows; return their numbers, some values of them, and their atoms."""
         atoms, space = found.atoms, found.space
 
         def rows_of(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
             of = atoms.of(space.enter(tile))
-            return space.enter(released(tile, rows)), of
+            return values(tile, rows), of
 
-        _, inside, of = (yield Collected(rows_of)).sorted(facts.n_columns)
-        return inside, of
+        collected: tuple[NDArray[np.uint64], Floats, Integers] = (yield Collected(rows_of)).sorted(facts.n_columns)
+        return collected
 
     def _drawn(self, facts: Facts, found: Found, root: Streams, draw: int) -> Generator[Any, Any, _Fitted]:
         """Yield the passes of one draw; return its fitted state."""
         streams = _streams_of_draw(root, draw)
         atoms, d = found.atoms, facts.n_columns
-        small = np.zeros(len(atoms), dtype=bool) if self.exact_centres else atoms.counts < int(self.min_atom)
+        small = self._small(atoms)
         drawn = ~small & (atoms.counts >= max(2 * d + 10, 40))
         collected, draws = (yield Together([*self._second_pass(found, drawn, streams)])).parts
         numbers, rows, of = collected.sorted(d)
@@ -219,6 +224,10 @@ class AtomMixing(GuardShell):
     @property
     def _care(self) -> int:
         return int(self.draws)
+
+    def _small(self, atoms: Atoms) -> Flags:
+        """Return which atoms are too small for their means to be kept."""
+        return np.zeros(len(atoms), dtype=bool) if self.exact_centres else atoms.counts < int(self.min_atom)
 
     def _second_pass(self, found: Found, drawn: Flags, streams: Streams) -> tuple[Collected, AtomMoments]:
         """Return what the second look at the rows keeps: those of smaller atoms, and the draws of the others."""
@@ -298,9 +307,24 @@ class AtomMixing(GuardShell):
             alone = np.isin(rows.labels(), np.array(fitted.singles, dtype=np.uint64))
             out[:, alone] = tile[:, alone]
             bad &= ~alone
+        if fitted.mended is not None:
+            fitted.mended.replace_in(out, rows.labels())
         return out, bad
 
 
 def _streams_of_draw(streams: Streams, draw: int) -> Streams:
     """Return the streams of one of the draws that are tried."""
     return streams.child(f"draw {draw}") if draw else streams
+
+
+def _mended(
+    fitted: _Fitted, numbers: NDArray[np.uint64], released: Floats, original: Floats, of: Integers, small: Flags
+) -> tuple[_Fitted, Floats]:
+    """Return the fitted state and the rows of a rounded release after single rows were put right."""
+    found = fitted.found
+    fixed = np.isin(numbers, np.array(fitted.singles, dtype=np.uint64))
+    mending = Mending(found.settling, found.atoms, found.cells, fitted.guard.targets, original, of, fixed, ~small)
+    out, wrong = mending.mend(released)
+    changed = (out != released).any(axis=0)
+    unrepaired = tuple(int(number) for number in numbers[wrong])
+    return replace(fitted, mended=Stored(numbers[changed], out[:, changed]), unrepaired=unrepaired), out

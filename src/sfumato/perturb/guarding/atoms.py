@@ -186,3 +186,16 @@ class Atoms(Hidden):
         """Return which atom lies in which cluster: shape (clusters of all clusterings, atoms)."""
         parts = [self.labels[:, i][None, :] == np.arange(k)[:, None] for i, k in enumerate(self.named.sizes)]
         return np.concatenate(parts).astype(np.float64)
+
+    def means_of(self, inside: Floats, of: Integers) -> Floats:
+        """Return the mean of each atom's rows, shape (a, d); 0 for atoms without rows.
+
+        Parameters
+        ----------
+        inside : array of shape (d, rows)
+        of : array of shape (rows,)
+            Their atoms.
+        """
+        counts = np.maximum(np.bincount(of, minlength=len(self)), 1)
+        # bincount adds one after the other: a fixed order
+        return np.stack([np.bincount(of, weights=column, minlength=len(self)) / counts for column in inside], axis=1)

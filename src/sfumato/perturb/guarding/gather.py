@@ -89,7 +89,7 @@ class WholeTable(Hidden):
 
 @dataclass(frozen=True, repr=False)
 class Stored(Hidden):
-    """Released rows of the small atoms.
+    """Released rows of the small atoms, or other rows that are known beforehand.
 
     Attributes
     ----------
@@ -108,3 +108,10 @@ class Stored(Hidden):
                 "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
             )
         return self.rows[:, at]
+
+    def replace_in(self, tile: Floats, labels: NDArray[np.uint64]) -> None:
+        """Put the stored rows in the place of those with their labels; other rows stay."""
+        if len(self.labels):
+            at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
+            here = self.labels[at] == labels
+            tile[:, here] = self.rows[:, at[here]]

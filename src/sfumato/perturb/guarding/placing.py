@@ -115,7 +115,7 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
             both.clip(targets[of].T + around, targets, of, margin=_SMALL_MARGIN),
         )
         moved = np.zeros_like(atoms.means)
-        moved[small] = (_means(rows, of, atoms) - atoms.means)[small]
+        moved[small] = (atoms.means_of(rows, of) - atoms.means)[small]
         shifts = compensate(atoms, ~small, moved, both)
         targets[~small] = atoms.means[~small] + shifts[~small]
         drift = np.stack([sum_in_order(incidence * (counts * column)) for column in (moved + shifts).T], axis=1)
@@ -139,8 +139,3 @@ def _inside(targets: Floats, small: NDArray[np.bool_], cells: Cells, both: Cells
         back, _ = cells.push_inside(targets[still].T, still, inset=np.zeros(len(still)), least=_JUST_INSIDE)
         targets[still] = back.T
     return targets
-
-
-def _means(rows: Floats, of: Integers, atoms: Atoms) -> Floats:
-    counts = np.maximum(np.bincount(of, minlength=len(atoms)), 1)
-    return np.stack([np.bincount(of, weights=column, minlength=len(atoms)) / counts for column in rows], axis=1)

@@ -129,7 +129,7 @@ class Settling(Hidden):
         share = max(1, _MOST_CELLS // (2 * len(self.names) ** 2))
         for first in range(0, len(rest), share):
             some = rest[first : first + share]
-            depth[some] = self._climb(out, some, atoms, original, depth[some])
+            depth[some] = self.climb(out, some, atoms, original, depth[some])
         bad = depth <= 0
         bad |= (out == original).all(axis=0)
         self._never_the_same(out, original)
@@ -154,8 +154,20 @@ class Settling(Hidden):
             out[index] = floor / 10.0**places
         return out
 
-    def _climb(self, out: Floats, some: Integers, atoms: Integers, original: Floats, depth: Floats) -> Floats:
-        """Move rows by single steps of single columns, each the best one, until they are inside; change `out`."""
+    def climb(self, out: Floats, some: Integers, atoms: Integers, original: Floats, depth: Floats) -> Floats:
+        """Move rows by single steps of single columns, each the best one, until they are inside; return their depth.
+
+        Parameters
+        ----------
+        out : array of shape (d, rows)
+            Finished rows in the units of the table; changed.
+        some : array of int
+            The rows to move.
+        atoms : array of shape (rows,)
+        original : array of shape (d, rows)
+        depth : array of the shape of `some`
+            How deep they lie; changed.
+        """
         steps = [
             (index, sign * 10.0**-places)
             for index, places in enumerate(self.decimals)
