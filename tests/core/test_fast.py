@@ -186,7 +186,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_obstacle(tmp_path) -> None:
         "from sfumato.core import fast\n"
         "import numpy as np\n"
         "column = np.zeros(3)\n"
-        "fast.load().add_uniform(column, np.arange(3, dtype=np.uint64), 1.0, 1.0)\n"
+        "fast.load().add_uniform(column, np.arange(3, dtype=np.uint64), 1.0)\n"
         "print(bool((column != 0).all()))"
     )
     assert python(code) == "True"

@@ -21,7 +21,7 @@ LAWS = {"uniform": symmetric_uniform, "normal": normal, "laplace": laplace, "arc
 
 
 def add_noise(values: Floats, words: Words, law: str, first: float | Floats, second: float = 1.0) -> None:
-    """Do values += law(words) * first * second.
+    """Do values += law(words) * (first * second).
 
     Parameters
     ----------
@@ -42,20 +42,19 @@ def add_noise(values: Floats, words: Words, law: str, first: float | Floats, sec
     fast = compiled_kernels(len(values))
     if fast is None:
         noise = LAWS[law](words)
-        noise *= first
-        noise *= second
+        noise *= first * second
         values += noise
     elif isinstance(first, np.ndarray):
         assert law == "uniform"
-        fast.add_sized_uniform(values, words, first, second)
+        fast.add_sized_uniform(values, words, first * second)
     elif law == "uniform":
-        fast.add_uniform(values, words, first, second)
+        fast.add_uniform(values, words, first * second)
     else:
-        fast.add_table_law(values, words, table_of(law), first, second)
+        fast.add_table_law(values, words, table_of(law), first * second)
 
 
 def multiply_noise(values: Floats, words: Words, law: str, first: float, second: float = 1.0) -> None:
-    """Do values *= law(words) * first * second + 1.
+    """Do values *= law(words) * (first * second) + 1.
 
     Parameters
     ----------
@@ -68,11 +67,10 @@ def multiply_noise(values: Floats, words: Words, law: str, first: float, second:
     fast = compiled_kernels(len(values))
     if fast is None:
         factor = LAWS[law](words)
-        factor *= first
-        factor *= second
+        factor *= first * second
         factor += 1.0
         values *= factor
     elif law == "uniform":
-        fast.multiply_uniform(values, words, first, second)
+        fast.multiply_uniform(values, words, first * second)
     else:
-        fast.multiply_table_law(values, words, table_of(law), first, second)
+        fast.multiply_table_law(values, words, table_of(law), first * second)

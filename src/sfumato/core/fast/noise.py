@@ -25,27 +25,27 @@ _PIECE = 2048  # words whose segments are kept in the first-level cache
 
 
 @compiled
-def add_uniform(values: Any, words: Any, first: float, second: float) -> None:
-    """Do values += symmetric_uniform(words) * first * second."""
+def add_uniform(values: Any, words: Any, scale: float) -> None:
+    """Do values += symmetric_uniform(words) * scale."""
     for i in range(len(values)):
         k = np.float64(np.int64(words[i] >> _12))
-        values[i] += (k * 2.0**-51 + (2.0**-52 - 1.0)) * first * second
+        values[i] += (k * 2.0**-51 + (2.0**-52 - 1.0)) * scale
 
 
 @compiled
-def add_sized_uniform(values: Any, words: Any, sizes: Any, factor: float) -> None:
-    """Do values += symmetric_uniform(words) * sizes * factor."""
+def add_sized_uniform(values: Any, words: Any, sizes: Any) -> None:
+    """Do values += symmetric_uniform(words) * sizes."""
     for i in range(len(values)):
         k = np.float64(np.int64(words[i] >> _12))
-        values[i] += (k * 2.0**-51 + (2.0**-52 - 1.0)) * sizes[i] * factor
+        values[i] += (k * 2.0**-51 + (2.0**-52 - 1.0)) * sizes[i]
 
 
 @compiled
-def multiply_uniform(values: Any, words: Any, first: float, second: float) -> None:
-    """Do values *= symmetric_uniform(words) * first * second + 1."""
+def multiply_uniform(values: Any, words: Any, scale: float) -> None:
+    """Do values *= symmetric_uniform(words) * scale + 1."""
     for i in range(len(values)):
         k = np.float64(np.int64(words[i] >> _12))
-        values[i] *= (k * 2.0**-51 + (2.0**-52 - 1.0)) * first * second + 1.0
+        values[i] *= (k * 2.0**-51 + (2.0**-52 - 1.0)) * scale + 1.0
 
 
 @compiled
@@ -81,22 +81,22 @@ def table_law(words: Any, table: Any, out: Any) -> None:
 
 
 @compiled
-def add_table_law(values: Any, words: Any, table: Any, first: float, second: float) -> None:
-    """Do values += law(words) * first * second."""
+def add_table_law(values: Any, words: Any, table: Any, scale: float) -> None:
+    """Do values += law(words) * scale."""
     segment, size = np.empty(_PIECE, dtype=np.uint32), np.empty(_PIECE)
     for start in range(0, len(words), _PIECE):
         piece, target = words[start : start + _PIECE], values[start : start + _PIECE]
         _sizes(piece, table, segment, size)
         for i in range(len(piece)):
-            target[i] += _signed(size[i], piece[i]) * first * second
+            target[i] += _signed(size[i], piece[i]) * scale
 
 
 @compiled
-def multiply_table_law(values: Any, words: Any, table: Any, first: float, second: float) -> None:
-    """Do values *= law(words) * first * second + 1."""
+def multiply_table_law(values: Any, words: Any, table: Any, scale: float) -> None:
+    """Do values *= law(words) * scale + 1."""
     segment, size = np.empty(_PIECE, dtype=np.uint32), np.empty(_PIECE)
     for start in range(0, len(words), _PIECE):
         piece, target = words[start : start + _PIECE], values[start : start + _PIECE]
         _sizes(piece, table, segment, size)
         for i in range(len(piece)):
-            target[i] *= _signed(size[i], piece[i]) * first * second + 1.0
+            target[i] *= _signed(size[i], piece[i]) * scale + 1.0
