@@ -312,3 +312,19 @@ def test_a_table_of_yes_and_no_keeps_its_clusters_when_rounded(data_folder, monk
     assert max(with_mending) <= 0.01
     assert with_mending[0] < without[0] / 2
     assert with_mending[1] < without[1] / 2
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.UnchangedCellsWarning")  # a yes often stays a yes
+def test_yes_and_no_stay_yes_and_no_and_a_value_on_its_bound_is_inside() -> None:
+    draw = np.random.default_rng(3)
+    table = np.column_stack([np.rint(draw.normal(size=(200, 3)) * 20), draw.random((200, 2)) < 0.4]).astype(np.int64)
+    frame = pl.DataFrame({f"c{i}": column for i, column in enumerate(table.T)})
+    bounds = {f"c{i}": (int(table[:, i].min()), int(table[:, i].max())) for i in range(3)}
+    for given in (None, bounds):
+        method = AtomMixing(clusterings=(2, 3), bounds=given, draws=1, insecure_seed=2)
+        released = method.fit_transform(frame).to_numpy()
+        assert set(np.unique(released[:, 3:])) == {0, 1}
+        assert len(method.unrepaired_rows()) <= 2
+        assert max(shared_starts(method, table, released)) <= 0.01
+    assert (released[:, :3] >= table[:, :3].min(axis=0)).all()
+    assert (released[:, :3] <= table[:, :3].max(axis=0)).all()

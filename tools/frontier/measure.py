@@ -41,6 +41,12 @@ def _privacy(table: Table, released: Any, labels: dict[int, Any], method: str, p
     return record
 
 
+def _as_stored(table: Table) -> pl.DataFrame:
+    """Return the table with whole numbers in columns of whole numbers, as an owner would read it from a file."""
+    columns = zip(table.columns, table.values.T, strict=True)
+    return pl.DataFrame({name: v.astype(np.int64) if table.decimals.get(name) == 0 else v for name, v in columns})
+
+
 def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: bool) -> dict[str, Any]:
     """Return the figures of atom mixing for one key; `deep` adds the miner's rescalings and the privacy."""
     quick = len(table.values) < _QUICK_ROWS
@@ -50,7 +56,7 @@ def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: b
     released = method.fit_transform(frame).to_numpy()
     centres = method.named_centres()
     rounded = AtomMixing(exact_centres=exact, insecure_seed=key, decimals=table.decimals)
-    finished = rounded.fit_transform(frame).to_numpy()
+    finished = rounded.fit_transform(_as_stored(table)).to_numpy().astype(np.float64)
     same = set(np.flatnonzero((finished == table.values).all(axis=1)))
     excess = miner.excess(released, NAMED, "std", own=False)
     stable = [e for e, k in zip(excess, NAMED, strict=True) if miner.floor("std", k) < 0.01]

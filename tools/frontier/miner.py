@@ -52,9 +52,10 @@ class Miner:
     original: Floats
     seeds: int
     n_init: int = 20
+    most_rows: int = MOST_ROWS
 
     def __post_init__(self) -> None:
-        chosen = np.random.default_rng(0).permutation(len(self.original))[:MOST_ROWS]
+        chosen = np.random.default_rng(0).permutation(len(self.original))[: self.most_rows]
         self.rows = np.sort(chosen)
         self._references: dict[tuple[str, int], list[NDArray[np.int64]]] = {}
 

@@ -118,6 +118,8 @@ class Cells(Hidden):
     def depth(self, inside: Floats, atoms: Integers) -> Floats:
         """Return the distance of every row to the nearest wall of its atom's cell; negative outside.
 
+        A value on the bound of its column is inside: columns of yes and no have no other values.
+
         Parameters
         ----------
         inside : array of shape (d, rows)
@@ -126,8 +128,8 @@ class Cells(Hidden):
         """
         nearest: Floats = self._distances(inside, atoms).min(axis=0)
         for values, low, high in zip(inside, self.low, self.high, strict=True):
-            np.minimum(nearest, values - low, out=nearest)
-            np.minimum(nearest, high - values, out=nearest)
+            room = np.minimum(values - low, high - values)
+            np.minimum(nearest, room, out=nearest, where=room < 0)
         return nearest
 
     def push_inside(

@@ -86,7 +86,10 @@ class Mending(Hidden):
             if count == 0 or in_vain == _PATIENCE:
                 break
             rows = np.flatnonzero(wrong & ~self.fixed)
-            replace(self.settling, cells=cells).climb(out, rows, self.of, self.original, depth[rows])
+            held = replace(self.settling, cells=cells)
+            reached = held.climb(out, rows, self.of, self.original, depth[rows])
+            stuck = reached <= 0  # one column alone does not help: two at once may
+            held.climb(out, rows[stuck], self.of, self.original, reached[stuck], columns=2)
         return best, outside
 
     def _cells(self, out: Floats) -> Cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +41,9 @@ def column_decimals(decimals: Mapping[str, int] | int | None, facts: Facts) -> t
 
 
 def column_bounds(bounds: Mapping[str, Sequence[float]] | None, facts: Facts) -> tuple[Floats, Floats]:
-    """Return lower and upper bounds of every column, infinite where there are none."""
-    low, high = np.full(facts.n_columns, -np.inf), np.full(facts.n_columns, np.inf)
+    """Return lower and upper bounds of every column, infinite where there are none; yes and no stay yes and no."""
+    two_valued = np.array(facts.integer) & (facts.high - facts.low == 1.0)
+    low, high = np.where(two_valued, facts.low, -np.inf), np.where(two_valued, facts.high, np.inf)
     if bounds:
         _check_names(bounds, facts.names, "bounds")
         for name, (lower, upper) in bounds.items():
@@ -154,8 +156,10 @@ class Settling(Hidden):
             out[index] = floor / 10.0**places
         return out
 
-    def climb(self, out: Floats, some: Integers, atoms: Integers, original: Floats, depth: Floats) -> Floats:
-        """Move rows by single steps of single columns, each the best one, until they are inside; return their depth.
+    def climb(
+        self, out: Floats, some: Integers, atoms: Integers, original: Floats, depth: Floats, *, columns: int = 1
+    ) -> Floats:
+        """Move rows by single steps of a column or two, each the best one, until they are inside; return their depth.
 
         Parameters
         ----------
@@ -167,23 +171,21 @@ class Settling(Hidden):
         original : array of shape (d, rows)
         depth : array of the shape of `some`
             How deep they lie; changed.
+        columns : 1 or 2
+            How many columns may change in one move.
         """
-        steps = [
-            (index, sign * 10.0**-places)
-            for index, places in enumerate(self.decimals)
-            if places is not None
-            for sign in (-1.0, 1.0)
-        ]
+        moves = self._moves(columns)
         moving = np.arange(len(some))
         for _ in range(_CLIMBS):
             at = some[moving]
-            tried = np.repeat(out[:, at][:, None, :], len(steps), axis=1)
-            for number, (index, step) in enumerate(steps):
-                places = self.decimals[index] or 0
-                tried[index, number] = np.rint((tried[index, number] + step) * 10.0**places) / 10.0**places
+            tried = np.repeat(out[:, at][:, None, :], len(moves), axis=1)
+            for number, move in enumerate(moves):
+                for index, step in move:
+                    places = self.decimals[index] or 0
+                    tried[index, number] = np.rint((tried[index, number] + step) * 10.0**places) / 10.0**places
             flat = tried.reshape(len(out), -1)
-            deep = self._depth(flat, np.tile(atoms[at], len(steps)), np.tile(original[:, at], len(steps)))
-            deep = deep.reshape(len(steps), -1)
+            deep = self._depth(flat, np.tile(atoms[at], len(moves)), np.tile(original[:, at], len(moves)))
+            deep = deep.reshape(len(moves), -1)
             best = deep.argmax(axis=0)
             reached = deep[best, np.arange(len(at))]
             better = reached > depth[moving]
@@ -193,6 +195,17 @@ class Settling(Hidden):
             if len(moving) == 0:
                 break
         return depth
+
+    def _moves(self, columns: int) -> list[tuple[tuple[int, float], ...]]:
+        """Return all single steps of up to so many columns: (column, step) for each."""
+        single = [
+            (index, sign * 10.0**-places)
+            for index, places in enumerate(self.decimals)
+            if places is not None
+            for sign in (-1.0, 1.0)
+        ]
+        pairs = [(one, two) for one, two in combinations(single, 2) if one[0] != two[0]] if columns > 1 else []
+        return [*((step,) for step in single), *pairs]
 
     def _never_the_same(self, out: Floats, original: Floats) -> None:
         """Move rows that still equal their originals by one step of their first rounded column."""
