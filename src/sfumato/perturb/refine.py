@@ -102,9 +102,9 @@ def _share_out(tile: Floats, groups: Integers, sizes: Integers, partner: Integer
 
 
 def _size_pairs(left: Integers, right: Integers) -> Iterator[tuple[int, int]]:
-    for a, b in np.unique(np.stack([left, right]), axis=1).T:
-        if a + b <= _MOST_SHARED:
-            yield int(a), int(b)
+    left, right = left[left + right <= _MOST_SHARED], right[left + right <= _MOST_SHARED]
+    for code in np.flatnonzero(np.bincount(left * _MOST_SHARED + right)).tolist():
+        yield divmod(code, _MOST_SHARED)
 
 
 def _best_share(tile: Floats, rows: Integers, left: int) -> NDArray[np.bool_]:
