@@ -31,7 +31,7 @@ KINDS = {
     "gathered": (Gathered(), lambda s: s.values().tobytes()),
     "intervals": (
         IntervalCounts(LOW, HIGH, 50),
-        lambda s: (s.counts.tobytes(), s.place_sums(1).tobytes(), s.scatter(0, np.flatnonzero(s.counts[0])).tobytes()),
+        lambda s: (s.counts.tobytes(), s.place_sums(1).tobytes(), s.scatter(0, np.flatnonzero(s.counts[0]))),
     ),
 }
 

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _SUM_BITS = 30  # 2^30 times 2^33 rows fits in 64 bits, and times the 2^18 rows of a block is exact in a double
-_SQUARE_BITS = 16
+_SQUARE_BITS = 14  # squares of 2^28, times 2^33 rows
 _FEWEST_ROWS, _MOST_ROWS = 1 << 14, 1 << 18
 _BLOCK_BYTES = 1 << 24  # below the size from which an allocation is returned to the system each time
 
@@ -75,17 +75,16 @@ class _Scratch(NamedTuple):
 
     interval: Integers
     fine: Floats
-    square: Floats
     whole: Integers
 
     @classmethod
     def of(cls, n_rows: int, n_intervals: int) -> _Scratch:
         whole = np.empty(n_intervals, dtype=np.int64)
-        return cls(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), np.empty(n_rows), whole)
+        return cls(np.empty(n_rows, dtype=np.int64), np.empty(n_rows), whole)
 
 
 class IntervalCounts(Summary):
-    """For each column and interval: number of values, and sums of their places and squared places inside.
+    """For each column and interval: number of values, and the sum of their places inside; for each column the squares.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ class IntervalCounts(Summary):
         shape = (len(low), n_intervals)
         self.counts: Integers = np.zeros(shape, dtype=np.int64)
         self._sums: Integers = np.zeros(shape, dtype=np.int64)
-        self._squares: Integers = np.zeros(shape, dtype=np.int64)
+        self._squares: Integers = np.zeros(len(low), dtype=np.int64)  # of places inside intervals, summed over all
 
     def fresh(self) -> Self:
         return type(self)(self._low, self._high, self.n_intervals)
@@ -115,8 +114,9 @@ class IntervalCounts(Summary):
         if fast is not None:
             for column, values in enumerate(tile):
                 low, high = float(self._low[column]), float(self._high[column])
-                totals = (self.counts[column], self._sums[column], self._squares[column])
-                fast.count_intervals(values, low, high, 2.0**_SUM_BITS, 2.0**_SQUARE_BITS, *totals)
+                totals = (self.counts[column], self._sums[column])
+                squares = fast.count_intervals(values, low, high, 2.0**_SUM_BITS, 2.0**_SQUARE_BITS, *totals)
+                self._squares[column] += squares
             return
         scratch = _Scratch.of(min(tile.shape[1], _MOST_ROWS), self.n_intervals)
         for column, values in enumerate(tile):
@@ -125,20 +125,19 @@ class IntervalCounts(Summary):
 
     def _count(self, column: int, values: Floats, scratch: _Scratch) -> None:
         n = len(values)
-        interval, fine, square = scratch.interval[:n], scratch.fine[:n], scratch.square[:n]
+        interval, fine = scratch.interval[:n], scratch.fine[:n]
         for start, stop in spans(n, tile_rows(1)):  # places in the cache, counting over the whole block
             here = slice(start, stop)
             interval[here], place = positions(values[here], self._low[column], self._high[column], self.n_intervals)
             np.multiply(place, 2.0**_SUM_BITS, out=fine[here])
-            np.multiply(place, 2.0**_SQUARE_BITS, out=square[here])
             np.rint(fine[here], out=fine[here])
-            np.rint(square[here], out=square[here])
-            square[here] *= square[here]
+            place *= 2.0**_SQUARE_BITS
+            np.rint(place, out=place)
+            # doubles hold these sums of whole numbers exactly, so their order does not matter
+            self._squares[column] += int(place @ place)
         self.counts[column] += np.bincount(interval, minlength=self.n_intervals)
-        # doubles hold these sums of whole numbers exactly, so their order does not matter
-        for totals, weights in ((self._sums[column], fine), (self._squares[column], square)):
-            scratch.whole[...] = np.bincount(interval, weights=weights, minlength=self.n_intervals)
-            totals += scratch.whole
+        scratch.whole[...] = np.bincount(interval, weights=fine, minlength=self.n_intervals)
+        self._sums[column] += scratch.whole
 
     def merge(self, other: Self) -> None:
         self.counts += other.counts
@@ -150,16 +149,15 @@ class IntervalCounts(Summary):
         out: Integers = self._sums[column]
         return out
 
-    def scatter(self, column: int, occupied: Integers) -> Floats:
-        """Return the sums of squared deviations from the own means of intervals, in squared interval widths.
+    def scatter(self, column: int, occupied: Integers) -> float:
+        """Return the sum of squared deviations of all values from the means of their intervals, in squared widths.
 
         Parameters
         ----------
         column : int
         occupied : array of int
-            The intervals, each with a value in it.
+            The intervals that hold a value.
         """
         count = self.counts[column][occupied]
-        mean = self._sums[column][occupied] / 2.0**_SUM_BITS / count
-        out: Floats = np.maximum(self._squares[column][occupied] / 2.0 ** (2 * _SQUARE_BITS) - count * mean * mean, 0.0)
-        return out
+        sums = self._sums[column][occupied] / 2.0**_SUM_BITS
+        return max(0.0, float(self._squares[column]) / 4.0**_SQUARE_BITS - float(np.sum(sums * sums / count)))

@@ -149,10 +149,10 @@ class IntervalResampling(Perturber):
         home = cluster_of[singles.first]
         centres, scatter = singles.means, counted.scatter(j, singles.first)
         apart = centres - means[home]
-        within = float(np.sum(scatter + singles.counts * (apart * apart)))
+        within = scatter + float(np.sum(singles.counts * (apart * apart)))
         grand = float(np.sum(singles.counts * centres)) / facts.n_rows
         spread = centres - grand
-        total = float(np.sum(scatter + singles.counts * (spread * spread)))
+        total = scatter + float(np.sum(singles.counts * (spread * spread)))
         deviation = np.sqrt(total / max(facts.n_rows - 1, 1))
         radii = np.maximum(radii, float(self.min_radius) * deviation)
         drawn = float(np.sum(clusters.counts * (radii * radii))) / 3.0

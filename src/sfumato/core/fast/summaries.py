@@ -46,12 +46,12 @@ def grid_steps(values: Any, middle: float, unit: float, steps: Any) -> tuple[np.
 
 @compiled
 def count_intervals(
-    values: Any, low: float, high: float, sum_unit: float, square_unit: float, counts: Any, sums: Any, squares: Any
-) -> None:
-    """Add a column's values to the counts and sums of their intervals, as `IntervalCounts.add` does."""
-    n_intervals = len(counts)
-    # the three totals of an interval side by side: one line of the cache for each value instead of three
-    totals = np.zeros((n_intervals, 3), dtype=np.int64)
+    values: Any, low: float, high: float, sum_unit: float, square_unit: float, counts: Any, sums: Any
+) -> np.int64:
+    """Add a column's values to the counts and sums of their intervals; return the squares (`IntervalCounts.add`)."""
+    n_intervals, squares = len(counts), np.int64(0)
+    # both totals of an interval side by side: one line of the cache for each value instead of two
+    totals = np.zeros((n_intervals, 2), dtype=np.int64)
     for i in range(len(values)):
         interval, place = np.int64(0), 0.0
         if high > low:
@@ -59,11 +59,11 @@ def count_intervals(
             place = min(max(place, 0.0), np.float64(n_intervals))
             interval = min(np.int64(place), np.int64(n_intervals - 1))
             place -= np.float64(interval)
-        coarse = np.rint(place * square_unit)
         totals[interval, 0] += 1
         totals[interval, 1] += np.int64(np.rint(place * sum_unit))
-        totals[interval, 2] += np.int64(coarse * coarse)
+        coarse = np.rint(place * square_unit)
+        squares += np.int64(coarse * coarse)
     for k in range(n_intervals):
         counts[k] += totals[k, 0]
         sums[k] += totals[k, 1]
-        squares[k] += totals[k, 2]
+    return squares
