@@ -7,6 +7,7 @@ lock is held, and another process may sweep it just then; its maker notices and 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -44,7 +45,7 @@ def hold_new(path: Callable[[], Path]) -> tuple[Path, int]:
             raise
         if lock is not None:
             return folder, lock
-    raise OSError("other processes keep sweeping the folder")
+    raise OSError(errno.EBUSY, "other processes keep sweeping the folder")
 
 
 def let_go(folder: Path, lock: int) -> None:
