@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,15 @@ from click.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import sfumato
+from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
 from sfumato.table.policy import parse_policy
+from sfumato.tuning import assess as tuning_assess
+from sfumato.tuning.assess import TableAssessor
 from sfumato.tuning.policy_text import tuned_policy
 from sfumato.tuning.settings import Setting
-from sfumato.tuning.subject import read_subject
+from sfumato.tuning.space import Candidate
+from sfumato.tuning.subject import Subject, read_subject
 
 
 def two_groups(n: int = 160) -> np.ndarray:
@@ -88,6 +93,26 @@ def test_wrappers_and_text_columns_become_sections_of_the_policy() -> None:
     assert tomllib.loads(tuned_policy(subject, plain, max_misclassification=0.01, min_grade="F"))["method"] == {
         "name": "rdp"
     }
+
+
+@pytest.mark.parametrize(("noise", "looks"), [(0.0, 3), (50.0, 6)], ids=["kept in a hurry", "asked again"])
+def test_first_looks_hurry_and_what_is_shown_does_not(monkeypatch, noise: float, looks: int) -> None:
+    seen: dict[str, list[object]] = {}
+
+    def watched(stage: str) -> Callable[[Subject, Setting, Key], np.ndarray]:
+        def release(subject: Subject, setting: Setting, key: Key) -> np.ndarray:
+            seen.setdefault(stage, []).append(setting.parameters.get("draws"))
+            return subject.values + np.random.default_rng(0).normal(size=subject.values.shape) * noise
+
+        return release
+
+    assess = TableAssessor(read_subject(two_groups()), (2, 3), 0, 0.02)
+    for stage in ("cheap", "quick", "closer", "thorough"):
+        monkeypatch.setattr(tuning_assess, "release_trial", watched(stage))
+        getattr(assess, stage)(Candidate("mix", (0.5, 0.5)))
+    assert seen["cheap"] == seen["quick"] == [1]
+    assert seen["closer"] == [1, 1, 1, None, None, None][:looks]
+    assert seen["thorough"] == [None], "what the finalists show is the release"
 
 
 def test_json_text_and_page_say_the_same_and_fit_the_published_schema(found: sf.Tuned) -> None:

@@ -63,6 +63,15 @@ class Setting:
         return replace(self, parameters={**self.parameters, name: value})
 
     @property
+    def hurried(self) -> Setting:
+        """The same with the catalogue's quick values where nobody has set others, for a first look."""
+        setting = self if self.inner is None else replace(self, inner=self.inner.hurried)
+        for parameter in method(self.method).parameters:
+            if parameter.quick is not None:
+                setting = setting.given(parameter.name, parameter.quick)
+        return setting
+
+    @property
     def public(self) -> dict[str, Any]:
         """The parameters that may be shown: secret ones never are."""
         secret = {parameter.name for parameter in method(self.method).parameters if parameter.secret}

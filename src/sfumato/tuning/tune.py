@@ -103,7 +103,7 @@ def tune(
         raise ParameterError("methods is empty: there is nothing to search", hint="leave it out to search all")
     subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed)
     tell("clusters of the original", 0.0)
-    assess = TableAssessor(subject, clusters, seed)
+    assess = TableAssessor(subject, clusters, seed, limit)
     started = time.monotonic()
     found = search(
         candidate_stream(seed, names),
