@@ -6,6 +6,8 @@ words from a key.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,7 @@ from sfumato.core.lattice import exact_product
 __all__ = ["lattice_lloyd", "plus_plus"]
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
+Integers = NDArray[np.integer[Any]]
 
 _ROUNDS = 300
 _BLOCK = 1 << 14
@@ -22,7 +24,8 @@ _BLOCK = 1 << 14
 
 def _nearest(steps: Floats, centres: Floats) -> tuple[Integers, Floats]:
     """Return the nearest centre of every row (ties to the lowest) and |c|^2 - 2 x.c, exact."""
-    labels = np.empty(steps.shape[1], dtype=np.intp)
+    small = np.min_scalar_type(len(centres))  # labels of one byte: masks and maxima run in vector registers
+    labels: Integers = np.zeros(steps.shape[1], dtype=small)
     cost = np.empty(steps.shape[1])
     norms = (centres * centres).sum(axis=1)
     doubled = -2.0 * centres
@@ -30,14 +33,15 @@ def _nearest(steps: Floats, centres: Floats) -> tuple[Integers, Floats]:
         scores = exact_product(doubled, steps[:, start : start + _BLOCK])
         scores += norms[:, None]
         least, nearest = cost[start : start + _BLOCK], labels[start : start + _BLOCK]
-        least[:], nearest[:] = scores[0], 0
+        least[:] = scores[0]
         for index in range(1, len(scores)):  # numpy's own argmin along the first axis is many times slower
-            nearest[scores[index] < least] = index
+            closer = np.multiply(scores[index] < least, small.type(index), dtype=small)
+            np.maximum(nearest, closer, out=nearest)
             np.minimum(least, scores[index], out=least)
     return labels, cost
 
 
-def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> tuple[Floats, Integers, float]:
+def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> tuple[Floats, NDArray[np.intp], float]:
     """Run Lloyd's rounds until no label changes.
 
     Parameters
@@ -62,12 +66,13 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
     """
     k = len(centres)
     labels, cost = _nearest(steps, centres)
+    numbers = np.arange(k, dtype=labels.dtype)[:, None]
     for _ in range(rounds):
         counts = np.bincount(labels, minlength=k)
         # sums of whole numbers below 2^53 are exact in any order
         sums = np.zeros((k, len(steps)))
         for start in range(0, len(labels), _BLOCK):
-            members = (labels[start : start + _BLOCK] == np.arange(k)[:, None]).astype(np.float64)
+            members = (labels[start : start + _BLOCK] == numbers).astype(np.float64)
             sums += members @ steps[:, start : start + _BLOCK].T
         filled = counts > 0
         moved = np.where(filled[:, None], np.rint(sums / np.maximum(counts, 1)[:, None]), centres)
@@ -79,11 +84,13 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
         if (labels == before).all():
             break
     inertia = float(_whole(cost) + sum(_whole(column * column) for column in steps))
-    return centres, labels, inertia
+    return centres, labels.astype(np.intp), inertia
 
 
 def _whole(values: Floats) -> int:
     """Return the sum of whole numbers below 2^53, exactly."""
+    if float(np.abs(values).max(initial=0.0)) * len(values) < 2.0**62:
+        return int(values.astype(np.int64).sum())
     high = np.floor(values / 2.0**26)
     low = values - high * 2.0**26
     return (int(high.astype(np.int64).sum()) << 26) + int(low.astype(np.int64).sum())

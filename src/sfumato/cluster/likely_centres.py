@@ -17,7 +17,7 @@ __all__ = ["agreed", "best_of_tries", "likely_centres", "other_labels"]
 Floats = NDArray[np.float64]
 Run = tuple[Floats, NDArray[np.intp], float]  # centres, labels, cost
 
-_PART = 1 << 14  # rows that the starts see, and those of which the better ones see all
+_PART = 1 << 14  # rows that the starts see of a large table; the better starts go on with four times as many
 _FIRST_ROUNDS, _MORE_ROUNDS = 6, 15  # after a few it is clear which starts are worth going on with
 _FEWEST = 6
 
@@ -38,7 +38,8 @@ def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: 
         Random words.
     starts : int
     part : int
-        Rows that the starts see; the chosen one goes on with all rows.
+        Rows that the starts see of a table of more than four times as many; of a smaller one they see all. The better
+        starts see four times as many, and the chosen one goes on with all rows.
 
     Examples
     --------

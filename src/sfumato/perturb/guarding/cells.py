@@ -97,10 +97,15 @@ class Cells(Hidden):
     def _against_own(self, scores: Floats, atoms: Integers) -> Floats:
         """Return the own score less each other one; changes `scores`."""
         columns = np.arange(len(atoms))
-        for start, stop in self._clusterings:
-            own = scores[self.own[atoms, start], columns]
+        for (start, stop), mine in zip(self._clusterings, self._own_by_clustering, strict=True):
+            own = scores.ravel().take(mine.take(atoms) * len(atoms) + columns)
             np.subtract(own, scores[start:stop], out=scores[start:stop])
         return scores
+
+    @cached_property
+    def _own_by_clustering(self) -> tuple[Integers, ...]:
+        """The own centre of every atom, of each clustering."""
+        return tuple(np.ascontiguousarray(self.own[:, start]) for start, _ in self._clusterings)
 
     @cached_property
     def _clusterings(self) -> tuple[tuple[int, int], ...]:
@@ -110,10 +115,21 @@ class Cells(Hidden):
 
     def _distances(self, points: Floats, atoms: Integers) -> Floats:
         """Return the distance of every point to every wall of its atom's cell, shape (c, rows); negative outside."""
-        gaps = self._gaps(self.space.steps(points), atoms) * 4.0**-self.space.bits
-        gaps /= self.lengths[atoms].T
-        gaps[np.arange(len(self.centres))[:, None] == self.own[atoms].T] = np.inf
+        gaps = self._gaps(self.space.steps(points), atoms)
+        gaps *= 4.0**-self.space.bits
+        gaps /= self._lengths_down.take(atoms, axis=1)
+        gaps += self._no_wall.take(atoms, axis=1)
         return gaps
+
+    @cached_property
+    def _lengths_down(self) -> Floats:
+        """The lengths, with a column for every atom."""
+        return np.ascontiguousarray(self.lengths.T)
+
+    @cached_property
+    def _no_wall(self) -> Floats:
+        """Infinite where a centre is the atom's own one, which has no wall, and 0 elsewhere; shape (c, a)."""
+        return np.where(np.arange(len(self.centres))[:, None] == self.own.T, np.inf, 0.0)
 
     def depth(self, inside: Floats, atoms: Integers) -> Floats:
         """Return the distance of every row to the nearest wall of its atom's cell; negative outside.
@@ -156,7 +172,7 @@ class Cells(Hidden):
         moving = np.arange(points.shape[1])
         unit = 2.0**-self.space.bits
         for _ in range(rounds):
-            wanted = np.maximum(self.lengths[atoms[moving]].T * (inset[moving] / 2), least)
+            wanted = np.maximum(self._lengths_down.take(atoms[moving], axis=1) * (inset[moving] / 2), least)
             missing = wanted - self._distances(points[:, moving], atoms[moving])
             wall = missing.argmax(axis=0)
             at = wall, np.arange(len(moving))

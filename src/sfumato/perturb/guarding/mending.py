@@ -72,12 +72,13 @@ class Mending(Hidden):
             In the units of the table.
         """
         out = released.copy()
-        best, fewest, outside, in_vain = out, len(self.of) + 1, self.fixed, 0
+        everyone = np.arange(len(self.of))
+        best, fewest, outside, in_vain = out, len(self.of) + 1, ~self.fixed, 0
         for _ in range(_ROUNDS):
             cells = self._cells(out)
             self._balance(out, cells)
             cells = self._cells(out)
-            depth = self._depth(out, cells)
+            depth = self._depth(out, cells, everyone)
             wrong = depth <= 0
             count = int(np.count_nonzero(wrong))
             in_vain = 0 if count < fewest else in_vain + 1
@@ -97,9 +98,10 @@ class Mending(Hidden):
         means = self.atoms.means_of(self.settling.space.enter(out), self.of)
         return released_cells(self.atoms, means, self.plain)
 
-    def _depth(self, out: Floats, cells: Cells) -> Floats:
-        depth = cells.depth(self.settling.space.enter(out), self.of)
-        depth[(out == self.original).all(axis=0) & ~self.fixed] = -np.inf
+    def _depth(self, tried: Floats, cells: Cells, rows: Integers) -> Floats:
+        """Return how deep some rows stand in their cells; as they were is no place to be, unless they are fixed."""
+        depth = cells.depth(self.settling.space.enter(tried), self.of[rows])
+        depth[(tried == self.original[:, rows]).all(axis=0) & ~self.fixed[rows]] = -np.inf
         return depth
 
     def _balance(self, out: Floats, cells: Cells) -> None:
@@ -116,14 +118,17 @@ class Mending(Hidden):
 
     def _step(self, out: Floats, cells: Cells, column: int, step: float, places: int, missing: Integers) -> None:
         """Move the deepest rows of each atom by one step, as many as are missing and have room."""
+        rows = np.flatnonzero((missing[self.of] > 0) & ~self.fixed)
+        if len(rows) == 0:
+            return
         low, high = self.original[column].min(), self.original[column].max()
-        tried = out.copy()
+        of, tried = self.of[rows], out[:, rows]
         tried[column] = np.rint((tried[column] + step) * 10.0**places) / 10.0**places
-        depth = self._depth(tried, cells)
-        depth[self.fixed | (tried[column] < low) | (tried[column] > high)] = -np.inf
-        order = np.lexsort((-depth, self.of))  # by atom, deepest first
-        first = np.searchsorted(self.of[order], np.arange(len(missing)))
+        depth = self._depth(tried, cells, rows)
+        depth[(tried[column] < low) | (tried[column] > high)] = -np.inf
+        order = np.lexsort((-depth, of))  # by atom, deepest first
+        first = np.searchsorted(of[order], np.arange(len(missing)))
         rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order)) - first[self.of[order]]
-        moves = (rank < missing[self.of]) & (depth > 0)
-        out[column, moves] = tried[column, moves]
+        rank[order] = np.arange(len(order)) - first[of[order]]
+        moves = (rank < missing[of]) & (depth > 0)
+        out[column, rows[moves]] = tried[column, moves]
