@@ -25,6 +25,7 @@ from sfumato.perturb import (
     RandomProjection,
     mixing,
 )
+from sfumato.perturb.guarding import spread
 from sfumato.perturb.guarding.gather import Collected
 from sfumato.perturb.guarding.trial import GOOD, TRIED_ROWS, Trial
 
@@ -256,15 +257,45 @@ def test_the_trial_sees_a_release_that_clusters_otherwise() -> None:
     fitted, streams = method._fitted_state().fitted, method._fitted_state().streams
     inside = fitted.found.space.enter(np.ascontiguousarray(WINE.T))
     of = fitted.found.atoms.of(inside)
-    trial = Trial(fitted.found.atoms, inside, of, streams)
+    trial = Trial(fitted.found.atoms, inside, of, streams, standardised=True)
     assert trial.disagreement(inside) < 0.02
     assert trial.disagreement(inside[:, np.random.default_rng(0).permutation(len(WINE))]) > 0.3
 
 
+def test_the_trial_sees_a_release_that_clusters_otherwise_once_the_miner_standardises_it() -> None:
+    """Two groups in the first column, and two in the second: which of them k-means finds is a matter of scale."""
+    draws = np.random.default_rng(0)
+    table = draws.normal(size=(400, 2)) * 0.2 + draws.choice([-1.0, 1.0], size=(400, 2)) * [1.2, 1.0]
+    method = AtomMixing(clusterings=(2,), scaling=None, draws=1, insecure_seed=0).fit(table)
+    fitted, streams = method._fitted_state().fitted, method._fitted_state().streams
+    inside = fitted.found.space.enter(np.ascontiguousarray(table.T))
+    of = fitted.found.atoms.of(inside)
+    narrow = inside * [[0.7], [1.0]]  # the second column's groups, until a miner standardises the release
+    owners, both = (
+        Trial(fitted.found.atoms, inside, of, streams, standardised=asked).disagreement(narrow)
+        for asked in (False, True)
+    )
+    assert owners > 1.0, "three times the rows of a clustering that everybody finds"
+    assert both == pytest.approx(owners / 2, rel=0.1), "half of the miners find what the original has"
+
+
 def test_large_tables_are_drawn_once(monkeypatch) -> None:
-    monkeypatch.setattr(Trial, "__init__", lambda *_: pytest.fail("tried"))
+    monkeypatch.setattr(Trial, "__init__", lambda *_, **__: pytest.fail("tried"))
     table = np.random.default_rng(0).normal(size=(TRIED_ROWS + 1, 3))
     AtomMixing(clusterings=(2, 3), insecure_seed=0).fit(table)
+
+
+def test_columns_that_cannot_shrink_are_waited_for_in_every_second_draw(monkeypatch) -> None:
+    draws = np.random.default_rng(0)
+    yes = draws.integers(0, 2, 600)
+    table = np.column_stack([8.0 * yes, draws.normal(size=(600, 3)) + [0, 0, 1] * yes[:, None]])
+    found = []
+    for share in spread._REACHING:
+        monkeypatch.setattr(spread, "_REACHING", (share,))
+        released = AtomMixing(clusterings=(2, 3), draws=1, insecure_seed=0).fit_transform(table)
+        found.append(released.std(axis=0) / table.std(axis=0))
+    uneven, even = (float(np.ptp(ratios)) for ratios in found)
+    assert even < uneven / 2
 
 
 def test_rows_keep_away_from_the_walls_of_their_cells() -> None:

@@ -141,7 +141,9 @@ class AtomMixing(GuardShell):
         if facts.n_rows > TRIED_ROWS or not self._guards or (draws == 1 and not found.settling.needed):
             return (yield from self._drawn(facts, found, streams, 0))
         numbers, original, of = yield from self._all_rows(facts, found, lambda tile, _: tile)
-        trial = Trial(found.atoms, found.space.enter(original), of, streams) if draws > 1 else None
+        inside = found.space.enter(original)
+        standardised = self.scaling == "std"
+        trial = Trial(found.atoms, inside, of, streams, standardised=standardised) if draws > 1 else None
         chosen, least = None, np.inf
         for draw in range(draws):
             fitted = yield from self._drawn(facts, found, streams, draw)
@@ -182,7 +184,7 @@ class AtomMixing(GuardShell):
         is_small = small[of]
         placed = place_atoms(atoms, pool, mixed[:, is_small] * float(self.spread), of[is_small], found.cells, draw)
         variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
-        spread = column_spread(atoms, small, variances, placed, float(self.spread))
+        spread = column_spread(atoms, small, variances, placed, float(self.spread), draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         shapes = {
             int(a): shape_of(

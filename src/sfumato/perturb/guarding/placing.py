@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 _LOOPS = 4
 _JUST_INSIDE = 1e-3
-_DEEPEST = (0.3, 0.5, 0.1)  # shares of the way from a wall to the own centre
+_DEEPEST = (0.3, 0.2, 0.4, 0.1)  # shares of the way from a wall to the own centre
 _STILL = 1e-3  # centres that move less, in units of the space, have the walls of the named ones
 _SMALL_MARGIN = 0.9  # rows of small atoms keep farther from the walls: they have no round that ends exactly
 

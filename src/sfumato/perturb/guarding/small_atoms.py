@@ -20,13 +20,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _PUSHES = 15
-_INSETS = (
-    0.5,
-    0.3,
-    0.1,
-    0.03,
-    0.0,
-)  # shares of the way from a wall to the own centre: the first for which there is room
+_INSETS = (0.3, 0.1, 0.03, 0.0)  # shares of the way from a wall to the own centre, where the deepest has no room
 _LEAST = 0.02  # units of the space behind a wall
 _LIMIT = 0.5  # share of the room in its cell that a large atom's mean may use
 _RIDGE = 1e-7
@@ -103,7 +97,7 @@ def _deep_inside(points: Floats, members: Integers, cells: Cells, deepest: float
     """
     pushed, inset = points.copy(), np.zeros(len(members))
     left = np.arange(len(members))
-    for share in (share for share in _INSETS if share <= deepest):
+    for share in (deepest, *(share for share in _INSETS if share < deepest)):
         inset[left] = share
         pushed[:, left], arrived = cells.push_inside(points[:, left], members[left], inset=inset[left], least=_LEAST)
         left = left[~arrived]

@@ -13,10 +13,12 @@ __all__ = ["column_spread"]
 Floats = NDArray[np.float64]
 
 _LEAST, _MOST = 0.25, 1.1  # limits of the squared spread
-_MOST_COLUMNS = 0.8
+_REACHING = (0.8, 1.0)  # shares of the columns that can shrink as much as all are asked to
 
 
-def column_spread(atoms: Atoms, small: NDArray[np.bool_], variances: Floats, placed: Placed, spread: float) -> Floats:
+def column_spread(
+    atoms: Atoms, small: NDArray[np.bool_], variances: Floats, placed: Placed, spread: float, draw: int = 0
+) -> Floats:
     """Return the share of the standard deviation inside atoms that each column keeps.
 
     Clusters are crisper when rows scatter less inside their atoms. Shrinking all columns alike would take more of the
@@ -32,6 +34,9 @@ def column_spread(atoms: Atoms, small: NDArray[np.bool_], variances: Floats, pla
     placed : Placed
     spread : float
         The mean share to aim at.
+    draw : int
+        Draws that are tried take turns: either a few columns that hardly vary inside atoms keep a little more than the
+        others, or all keep what the last of them can reach, and clusters are less crisp.
     """
     counts = atoms.counts.astype(np.float64)
     centre = _weighted(atoms.means, counts) / counts.sum()
@@ -46,9 +51,8 @@ def column_spread(atoms: Atoms, small: NDArray[np.bool_], variances: Floats, pla
     share = (between + spread * spread * inside)[varies]
     kept = float(np.cumsum(share)[-1] / len(share)) if len(share) else 1.0
     if len(share):
-        # a share that most columns can reach; the few that hardly vary inside atoms keep a little more
         least = np.sort((between + _LEAST * inside)[varies])
-        kept = max(kept, float(least[int(_MOST_COLUMNS * (len(least) - 1))]))
+        kept = max(kept, float(least[int(_REACHING[draw % len(_REACHING)] * (len(least) - 1))]))
     squared = np.divide(kept - between, inside, out=np.ones_like(inside), where=inside > 1e-9)
     kept_spread: Floats = np.sqrt(np.clip(squared, _LEAST, _MOST))
     return kept_spread

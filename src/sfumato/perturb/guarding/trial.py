@@ -28,13 +28,15 @@ _FIRST_STARTS, _STARTS = 80, 24  # on the original, and on each release
 _UNLIKELY = 1e-3
 _SURE, _SURE_WEIGHT = 0.01, 3.0  # a clustering that everybody finds in the original should be found in the release, too
 _RIVAL, _NEAR, _MOST_RIVALS = 0.03, 1.04, 8  # labels that differ, and costs in which clusterings are rivals
+_ALIKE = 1.01  # columns that shrank alike to this factor: standardising the release changes nothing
 
 
 class Trial:
     """Asks k-means about releases of one table.
 
     Each clustering is asked from the named centres; those that are k-means also with starts of the miner's own, the
-    best of twenty. What such a miner would not agree on in the original either is no fault of a release.
+    best of twenty, in the owner's scaling and after standardising the release by its own deviations. What such a miner
+    would not agree on in the original either is no fault of a release.
 
     Parameters
     ----------
@@ -45,10 +47,13 @@ class Trial:
         Their atoms.
     streams : Streams
         Where the starts come from.
+    standardised : bool
+        Whether the space is that of standard deviations, so that a miner may well use the release's own.
     """
 
-    def __init__(self, atoms: Atoms, original: Floats, of: Integers, streams: Streams) -> None:
+    def __init__(self, atoms: Atoms, original: Floats, of: Integers, streams: Streams, *, standardised: bool) -> None:
         self._atoms, self._of, self._streams = atoms, of, streams
+        self._deviations = _deviations(original) if standardised else None
         steps = self._steps(original)
         self._rivals: list[list[Floats]] = [[] for _ in atoms.named.centres]
         self._before = [self._likely(index, steps, _FIRST_STARTS) for index in range(len(atoms.named.centres))]
@@ -63,14 +68,27 @@ class Trial:
             The same rows of a release, in the space.
         """
         steps = self._steps(released)
+        seen = [steps, *self._restandardised(released)]
         total = 0.0
         for index, centres in enumerate(self._atoms.named.centres):
             named = self._atoms.labels[self._of, index]
             wrong = other_labels(named, lattice_lloyd(steps, centres)[1])
             floor = self._floors[index]
-            wrong += max(0.0, _expected(self._before[index], self._likely(index, steps, _STARTS)) - floor)
+            found = [_expected(self._before[index], self._likely(index, own, _STARTS)) for own in seen]
+            wrong += sum(max(0.0, rate - floor) for rate in found) / len(found)
             total += wrong * (_SURE_WEIGHT if floor < _SURE else 1.0)
         return total / len(self._floors)
+
+    def _restandardised(self, released: Floats) -> list[Floats]:
+        """Return the release in its own standard deviations, unless that comes to the same."""
+        if self._deviations is None:
+            return []
+        now = _deviations(released)
+        varies = (self._deviations > 0) & (now > 0)
+        factors = np.divide(self._deviations, now, out=np.ones_like(now), where=varies)
+        if factors[varies].max(initial=0.0) <= _ALIKE * factors[varies].min(initial=np.inf):
+            return []
+        return [self._steps(released * factors[:, None])]
 
     def _steps(self, inside: Floats) -> Floats:
         return np.ascontiguousarray(self._atoms.named.space.steps(inside))
@@ -100,6 +118,13 @@ class Trial:
                 different.append(labels)
                 rivals.append(centres)
         self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
+
+
+def _deviations(rows: Floats) -> Floats:
+    """Return the standard deviation of each column, summed in the order of the rows."""
+    centred = rows - (np.cumsum(rows, axis=1)[:, -1] / rows.shape[1])[:, None]
+    deviations: Floats = np.sqrt(np.cumsum(centred * centred, axis=1)[:, -1] / rows.shape[1])
+    return deviations
 
 
 def _expected(before: Likely, after: Likely) -> float:
