@@ -108,14 +108,25 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+def rough(value: float | None) -> str:
+    """Return a figure to one digit: enough to read, too coarse to undo an offset or a factor by.
+
+    Examples
+    --------
+    >>> rough(0.0372), rough(12.6), rough(0.0), rough(None)
+    ('0.04', '10', '0', '-')
+    """
+    return "-" if value is None else f"{float(f'{value:.0e}'):g}"
+
+
 def _columns(audit: Audit) -> Section:
     rows = tuple(
         (
             one.name,
             Cell(number(one.residual), bar=None if one.residual is None else min(1.0, max(0.0, one.residual))),
             one.residual_attack or "-",
-            number(one.security),
-            number(one.mean_shift),
+            rough(one.security),
+            rough(one.mean_shift),
         )
         for one in audit.privacy.columns
     )
@@ -123,8 +134,8 @@ def _columns(audit: Audit) -> Section:
         Column("column"),
         Column("residual security", "0 laid open, 1 hidden; more is better", numeric=True),
         Column("best attack on it"),
-        Column("the papers' Sec", "blind to inversion; more looks better", numeric=True),
-        Column("mean moved", "standard deviations; less keeps the data", numeric=True),
+        Column("the papers' Sec", "one digit; blind to inversion; more looks better", numeric=True),
+        Column("mean moved", "standard deviations, one digit; less keeps the data", numeric=True),
     )
     words = (
         "Residual security is what is left of a column's variance after the best attack on it. The papers' Sec "

@@ -22,7 +22,7 @@ from sfumato.exceptions import (
 from sfumato.perturb.warn import warn_caller
 from sfumato.table.frames import Frame
 
-__all__ = ["UnchangedCells", "check_facts", "check_size", "row_hashes", "warn_reused", "whole_number"]
+__all__ = ["UnchangedCells", "check_columns", "check_facts", "check_size", "row_hashes", "warn_reused", "whole_number"]
 
 
 def check_facts(facts: Facts, owner: str) -> None:
@@ -42,6 +42,12 @@ def check_facts(facts: Facts, owner: str) -> None:
             "Noise that counts in ranges or standard deviations leaves them as they are.",
             ConstantColumnWarning,
         )
+
+
+def check_columns(facts: Facts, inner: str, least: int) -> None:
+    """Raise for tables with fewer columns than a wrapped method needs."""
+    if facts.n_columns < least:
+        raise ParameterError(f"{inner} needs {least} columns, got {facts.n_columns} feature(s)")
 
 
 def check_size(facts: Facts, owner: str) -> None:

@@ -18,6 +18,7 @@ from sfumato.core.summaries import Moments
 from sfumato.core.variates import bernoulli, normal, uniform
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.base import Perturber
+from sfumato.perturb.checks import check_columns
 from sfumato.perturb.drawing import is_number, revealed
 
 __all__ = ["Enhanced"]
@@ -98,11 +99,7 @@ class Enhanced(Perturber):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         assert self.perturber is not None
-        if facts.n_columns < self.perturber.min_columns:
-            raise ParameterError(
-                f"{type(self.perturber).__name__} needs {self.perturber.min_columns} columns, "
-                f"got {facts.n_columns} feature(s)"
-            )
+        check_columns(facts, type(self.perturber).__name__, self.perturber.min_columns)
         inner = yield from self.perturber._rounds(facts, streams.child("inner"))
         names = self.perturber._names_out(facts.names) or facts.names
         if self.distributions is not None:

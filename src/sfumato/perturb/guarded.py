@@ -17,6 +17,7 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Gathered
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.base import Perturber
+from sfumato.perturb.checks import check_columns
 from sfumato.perturb.guarding.gather import Collected, Stored, WholeTable
 from sfumato.perturb.guarding.placing import place_atoms
 from sfumato.perturb.guarding.rounds import ROUNDS, Displacement, Guard
@@ -121,11 +122,7 @@ class Guarded(GuardShell):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         assert self.perturber is not None
-        if facts.n_columns < self.perturber.min_columns:
-            raise ParameterError(
-                f"{type(self.perturber).__name__} needs {self.perturber.min_columns} columns, "
-                f"got {facts.n_columns} feature(s)"
-            )
+        check_columns(facts, type(self.perturber).__name__, self.perturber.min_columns)
         if self.perturber._names_out(facts.names) is not None:
             raise ParameterError(
                 f"Guarded: {type(self.perturber).__name__} releases other columns than it gets, "
