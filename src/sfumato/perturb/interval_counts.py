@@ -26,11 +26,12 @@ _BLOCK_BYTES = 1 << 24  # below the size from which an allocation is returned to
 def positions(values: Floats, low: float, high: float, n_intervals: int) -> tuple[Integers, Floats]:
     """Return the interval of each value and its place inside, between 0 and 1.
 
-    The largest value belongs to the last interval; values outside the range count as its ends.
+    The largest value belongs to the last interval.
 
     Parameters
     ----------
     values : array of shape (n,)
+        None below `low` or above `high`.
     low, high : float
     n_intervals : int
 
@@ -50,10 +51,11 @@ def positions(values: Floats, low: float, high: float, n_intervals: int) -> tupl
 
 
 def intervals_of(values: Floats, low: float, high: float, n_intervals: int) -> Integers:
-    """Return the interval of each value, without its place inside."""
+    """Return the interval of each value, without its place inside; values outside the range count as its ends."""
     if high <= low:
         return np.zeros(len(values), dtype=np.int64)
     place = _on_scale(values, low, high, n_intervals)
+    np.maximum(place, 0.0, out=place)
     return np.minimum(place, _last_place(n_intervals), out=place).astype(np.int64)
 
 
@@ -61,8 +63,7 @@ def _on_scale(values: Floats, low: float, high: float, n_intervals: int) -> Floa
     place = values - low
     place /= high - low
     place *= float(n_intervals)
-    np.maximum(place, 0.0, out=place)
-    return np.minimum(place, float(n_intervals), out=place)
+    return place
 
 
 def _last_place(n_intervals: int) -> float:

@@ -51,9 +51,8 @@ class _Column(Hidden):
         interval = intervals_of(values, self.low, self.high, len(self.cluster_of))
         cluster = self.cluster_of.take(interval).astype(np.intp)
         noise = symmetric_uniform(words)
-        noise *= self.radii.take(cluster)
-        noise += self.means.take(cluster)
-        values[...] = noise
+        np.multiply(noise, self.radii.take(cluster), out=values)
+        values += self.means.take(cluster)
 
 
 @dataclass(frozen=True, repr=False)
