@@ -95,8 +95,8 @@ class Reorder:
         rows = self._sorted(self._held)
         if self._edges is None:
             whole = self._held_bytes / max(rows.height, 1) * self._n_rows
-            # small ones: several are sorted at a time, and sorting copies
-            buckets = int(min(_MOST_BUCKETS, max(2, np.ceil(4 * whole / self._memory))))
+            # small ones: several are sorted at a time, sorting copies, and what was held before is not all given back
+            buckets = int(min(_MOST_BUCKETS, max(2, np.ceil(6 * whole / self._memory))))
             self._edges = np.array([self._top * i // buckets for i in range(buckets)], dtype=np.uint64)
         places = np.searchsorted(rows[self._word].to_numpy(), self._edges)
         stops = np.append(places[1:], rows.height)
