@@ -17,7 +17,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # measurements run side by side, 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.frontier.measure import measure_as_tuned, measure_mixing, measure_setting, measure_tuned  # noqa: E402
+from tools.frontier.measure import (  # noqa: E402
+    measure_as_tuned,
+    measure_mixing,
+    measure_setting,
+    measure_standardised,
+    measure_tuned,
+)
 from tools.frontier.miner import Miner  # noqa: E402
 from tools.frontier.render import LEAST_EXCESS, MIX_AS_TUNED, render  # noqa: E402
 from tools.frontier.tables import TABLES, read_table  # noqa: E402
@@ -48,6 +54,8 @@ def measure_table(name: str, keys: int, what: str) -> None:
             label = f"mix{' exact' if exact else ''} key {key}"
             if label not in done:
                 keep(label, measure_mixing(table, miner, key, exact=exact, deep=key < (1 if name in LARGE else 2)))
+            elif "excess z" not in done[label] and not exact:
+                keep(label, done[label] | measure_standardised(table, miner, key))
     for setting in catalogue_settings() if what in {"all", "methods"} else []:
         if setting.method == "mix" or setting.label in done:
             continue

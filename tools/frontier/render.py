@@ -113,6 +113,7 @@ def _mixing_table(measured: dict[str, Any], *, exact: bool) -> str:
 def _rescaled_table(measured: dict[str, Any]) -> str:
     head = [
         "table",
+        "keys",
         "owner's scaling",
         "miner's z-score",
         "miner's min-max",
@@ -124,7 +125,7 @@ def _rescaled_table(measured: dict[str, Any]) -> str:
         rows = [row for row in _keys(records, exact=False) if "excess z" in row]
         if rows:
             figures = ("excess", "excess z", "excess min-max", "excess others", "ward")
-            lines.append(_line([name, *(_percent(_mean(rows, figure), 2) for figure in figures)]))
+            lines.append(_line([name, str(len(rows)), *(_percent(_mean(rows, figure), 2) for figure in figures)]))
     return "\n".join(lines)
 
 
@@ -265,7 +266,8 @@ _EXACT = """
 """
 _RESCALED = """
 ## After the miner's own scaling, and clusterings that were not named
-Excess of free starts in %, mean over k, for the keys that were measured this deep. Ward: share of rows in another cluster.
+Excess of free starts in %, mean over k. The last three columns were measured for one or two of the keys. Ward: share of rows
+in another cluster.
 """
 _OTHERS = """
 ## All methods
