@@ -285,6 +285,23 @@ def test_large_tables_are_drawn_once(monkeypatch) -> None:
     AtomMixing(clusterings=(2, 3), insecure_seed=0).fit(table)
 
 
+@pytest.mark.parametrize("outliers", [[[30.0, -20.0, 25.0]], [[30.0, -20.0, 25.0], [33.0, -22.0, 21.0]]], ids=len)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_with_fewer_rows_in_small_atoms_than_min_atom_keeps_nothing_of_them(outliers, seed) -> None:
+    """A pool of one row is that row: its mean must not be kept, nor the difference of two."""
+    rng = np.random.default_rng(0)
+    table = np.vstack([rng.normal(size=(400, 3)) + 8.0 * rng.integers(0, 2, (400, 1)), outliers])
+    mixing = AtomMixing(clusterings=(2, 3), insecure_seed=seed)
+    noise = Guarded(AdditiveNoise(0.01), clusterings=(2, 3), insecure_seed=seed)
+    for method in (noise, mixing):
+        released = method.fit_transform(table)
+        moved = np.abs(released[400:] - table[400:]) / table.std(axis=0)
+        assert moved.max(axis=1).min() > 0.5, "in standard deviations"
+        assert max(shared_starts(method, table, released)) < 0.02
+    if len(outliers) > 1:
+        assert np.abs(np.diff(released[400:], axis=0)).max() < 0.5, "by far less than the 3 that they are apart"
+
+
 def test_columns_that_cannot_shrink_are_waited_for_in_every_second_draw(monkeypatch) -> None:
     draws = np.random.default_rng(0)
     yes = draws.integers(0, 2, 600)

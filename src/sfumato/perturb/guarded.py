@@ -153,7 +153,9 @@ class Guarded(GuardShell):
         else:
             collected.add(whole, RowRange(0, facts.n_rows))
         numbers, rows, of = collected.sorted(facts.n_columns)
-        placed = place_atoms(atoms, pools(atoms, small, int(self.min_atom)), rows - atoms.means[of].T, of, found.cells)
+        least = int(self.min_atom)
+        around, pool = rows - atoms.means[of].T, pools(atoms, small, least)
+        placed = place_atoms(atoms, pool, around, of, found.cells, min_rows=least)
         guard = Guard(placed.cells, placed.targets, atoms.counts)
         everything = None if whole is None else propose_large(whole, RowRange(0, facts.n_rows))
         for _ in range(ROUNDS):

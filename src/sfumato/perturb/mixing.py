@@ -182,7 +182,8 @@ class AtomMixing(GuardShell):
         pool = pools(atoms, small, int(self.min_atom))
         mixed = self._mixed(atoms, pool, rows, of, streams)
         is_small = small[of]
-        placed = place_atoms(atoms, pool, mixed[:, is_small] * float(self.spread), of[is_small], found.cells, draw)
+        around, own = mixed[:, is_small] * float(self.spread), of[is_small]
+        placed = place_atoms(atoms, pool, around, own, found.cells, min_rows=int(self.min_atom), draw=draw)
         variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
         spread = column_spread(atoms, small, variances, placed, float(self.spread), draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
@@ -261,7 +262,8 @@ class AtomMixing(GuardShell):
             members = order[start:end]
             group = int(groups[members[0]])
             name = f"pool {-1 - group}" if group < 0 else f"atom {int(atoms.codes[group])}"
-            mixed[:, members] = mix_group(rows[:, members], streams, name, alone=self.exact_centres)
+            few = group < 0 and len(members) < int(self.min_atom)
+            mixed[:, members] = mix_group(rows[:, members], streams, name, alone=self.exact_centres, few=few)
             start = end
         return mixed
 

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 _LEAST = 0.05  # rows that are all alike still move by so many units of the space
 
 
-def mix_group(rows: Floats, streams: Streams, name: str, *, alone: bool) -> Floats:
+def mix_group(rows: Floats, streams: Streams, name: str, *, alone: bool, few: bool = False) -> Floats:
     """Return mixed deviations from the group's mean.
 
     Parameters
@@ -27,6 +27,8 @@ def mix_group(rows: Floats, streams: Streams, name: str, *, alone: bool) -> Floa
         Names the group in the stream.
     alone : bool
         Whether a single row may stay as it is.
+    few : bool
+        Whether the rows are too few for their shape to be kept: they get a little noise instead.
     """
     d, n = rows.shape
     mean = np.zeros(d)
@@ -36,7 +38,7 @@ def mix_group(rows: Floats, streams: Streams, name: str, *, alone: bool) -> Floa
     deviations = rows - mean[:, None]
     if n == 1 and alone:
         return np.zeros_like(rows)
-    if n == 1 or float(np.abs(deviations).max()) < _LEAST:
+    if n == 1 or few or float(np.abs(deviations).max()) < _LEAST:
         noise = _LEAST * normal(streams.scalars("nudge", name, d * n)).reshape(d, n)
         centre = np.zeros(d)
         for column in noise.T:

@@ -73,7 +73,9 @@ def released_cells(atoms: Atoms, means: Floats, plain: Cells) -> Cells:
     return Cells.build(named.space, [named.stacked, centres], atoms.labels, named.sizes, plain.low, plain.high)
 
 
-def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cells: Cells, draw: int = 0) -> Placed:
+def place_atoms(
+    atoms: Atoms, pool: Integers, around: Floats, of: Integers, cells: Cells, *, min_rows: int, draw: int = 0
+) -> Placed:
     """Place the small atoms, let the large ones make up for it, and draw the cells of the centres that result.
 
     Rows that lie in the cells of the named centres *and* of the released ones keep their labels when k-means starts
@@ -91,6 +93,8 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
         Their atoms.
     cells : Cells
         Of the named centres, with the bounds of the columns.
+    min_rows : int
+        Fewest rows of a pool whose mean is kept.
     draw : int
         Draws that are tried take turns at how deep in their cells the small atoms go: where most of a table is small
         atoms there is little room, where they are far away there is much.
@@ -104,10 +108,10 @@ def place_atoms(atoms: Atoms, pool: Integers, around: Floats, of: Integers, cell
     targets, rows, shift = atoms.means.copy(), around, np.zeros_like(named.stacked)
     both, deepest = cells, _DEEPEST[draw % len(_DEEPEST)]
     for _ in range(_LOOPS if small.any() else 0):
-        targets = place(atoms, pool, both, deepest)
+        targets = place(atoms, pool, both, deepest, min_rows=min_rows)
         lost = both.depth(targets.T, np.arange(len(atoms))) <= 0
         if lost.any():  # no place in both cells: the named centres come first
-            fallback = place(atoms, pool, cells, deepest)
+            fallback = place(atoms, pool, cells, deepest, min_rows=min_rows)
             targets[lost & small] = fallback[lost & small]
         rows = np.where(
             lost[of],

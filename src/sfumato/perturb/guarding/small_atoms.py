@@ -30,7 +30,7 @@ def pools(atoms: Atoms, small: NDArray[np.bool_], min_rows: int) -> Integers:
     """Return the pool of every atom (-1 for large ones): small atoms in the order of their labels, coarsest first.
 
     Neighbours in that order share most of the coarse clusterings. Every pool has at least `min_rows` rows, unless
-    there are fewer in all.
+    there are fewer in all: then nothing of theirs is kept (`place`).
 
     Parameters
     ----------
@@ -52,8 +52,10 @@ def pools(atoms: Atoms, small: NDArray[np.bool_], min_rows: int) -> Integers:
     return pool
 
 
-def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, rounds: int = 20) -> Floats:
+def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, min_rows: int, rounds: int = 20) -> Floats:
     """Return a place for every small atom inside its cell; pools keep their means where the cells allow it.
+
+    A pool of too few rows has no mean that may be kept: its atoms go as near to the mean of the table as they can.
 
     Parameters
     ----------
@@ -63,6 +65,8 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, rounds:
     cells : Cells
     deepest : float
         How far behind the walls of their cells, at most, as a share of the way to their own centres.
+    min_rows : int
+        Fewest rows of a pool whose mean is kept.
     rounds : int
 
     Returns
@@ -77,10 +81,11 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, rounds:
     number = pool[members]
     rows = atoms.counts[members].astype(np.float64)
     weight: Floats = np.bincount(number, weights=rows).astype(np.float64)
-    means = _pooled(atoms.means[members], rows, number, weight)
+    kept = (weight >= min_rows)[:, None]
+    means = np.where(kept, _pooled(atoms.means[members], rows, number, weight), 0.0)  # the space is centred
     points, inset = _deep_inside(means[number].T, members, cells, deepest)
     for _ in range(rounds):
-        rest = means - _pooled(points.T, rows, number, weight)
+        rest = np.where(kept, means - _pooled(points.T, rows, number, weight), 0.0)
         if float(np.abs(rest).max()) < 1e-3:
             break
         # what one turn leaves outside, the next one pushes on
