@@ -222,3 +222,13 @@ def test_row_numbers_are_absolute_whatever_the_batches(tmp_path: Path) -> None:
         ]
         assert all(str(start) == first for start, first in starts)
         assert batch is None or len(starts) > 1
+
+
+@pytest.mark.parametrize("row", [row for row in sf.methods() if not row.wraps], ids=lambda row: row.id)
+@pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+def test_no_release_takes_more_passes_than_the_catalogue_says(tmp_path: Path, row) -> None:
+    rng = np.random.default_rng(0)
+    values = {f"x{i}": (rng.normal(size=5_000) + 5.0 * rng.integers(0, 3, 5_000)).round(2) for i in range(3)}
+    pl.DataFrame(values).write_csv(tmp_path / "in.csv")
+    done = sf.release(tmp_path / "in.csv", tmp_path / "out.csv", method=row.id, key=sf.Key.from_insecure_seed(1))
+    assert 2 <= done.passes <= row.passes

@@ -71,7 +71,8 @@ class Method:
     tier : str
         "row": each row by itself, any size of table; "table": rows depend on one another, in memory.
     passes : int
-        Passes over the table that a release takes at most, the releasing one included.
+        Passes over a file that a release takes at most, the first look and the releasing one included; for methods
+        that try several draws on small tables, those of a large one.
     invertible : bool
         Whether the owner, with the key, gets the originals back.
     keeps_distances : bool

@@ -411,7 +411,7 @@ METHODS: tuple[Method, ...] = (
         "Groups three to five neighbouring rows and gives each group one value.",
         ANC,
         "table",
-        1,
+        5,
         invertible=False,
         keeps_distances=False,
         parameters=(
@@ -451,7 +451,7 @@ METHODS: tuple[Method, ...] = (
         "Replaces groups of nearby rows by their mean.",
         MDAV,
         "table",
-        1,
+        4,
         invertible=False,
         keeps_distances=False,
         parameters=(

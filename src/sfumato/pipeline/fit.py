@@ -130,7 +130,6 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
     kernel = drive.kernel(fitted)
     rows_per_tile = tile_rows(facts.n_columns)
     if drive.tier == "table":
-        watch.passes += 1
         whole = kernel(engine.fill(cells, Gathered()).values(), RowRange(0, facts.n_rows))
 
         def kernel(tile: Floats, rows: Rows) -> Floats:  # noqa: ARG001  # the whole table is perturbed already
