@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _QUICK_ROWS = 5_000
+_LINKAGE_SECONDS = 60.0  # for each attack: enough to try all people, so that a rate is not a matter of two or three
 _ATTACKS = ["as-released", "affine", "affine-columns", "ransac", "ridge", "moments", "quantiles", "atom-mean"]
 
 
@@ -79,7 +80,7 @@ def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: b
     if quick or deep:
         record["excess rounded"] = float(np.mean(miner.excess(finished, NAMED, "std", own=False)))
     labels = _named_labels(table, centres)
-    link = best_linkage(table.values, released, labels, seconds=5.0)
+    link = best_linkage(table.values, released, labels, seconds=_LINKAGE_SECONDS)
     record |= {"linkage": link.rate, "linked by": link.attack, "chance": link.chance, "atoms": link.atoms}
     if deep or not exact:
         record["excess z"] = float(np.mean(miner.excess(released, NAMED, "std", own=True)))

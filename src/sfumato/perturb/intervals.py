@@ -26,7 +26,7 @@ __all__ = ["IntervalResampling"]
 
 Floats = NDArray[np.float64]
 
-_MOST_INTERVALS = 100_000
+_MOST_INTERVALS = 1 << 15  # a thousand for each cluster, and counts that stay in the cache
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +77,7 @@ class IntervalResampling(Perturber):
     n_clusters : int
         Clusters for each column (the paper's mu); fewer hide more.
     n_intervals : int, optional
-        First intervals (the paper's theta); None takes half the number of rows, at most 100,000.
+        First intervals (the paper's theta); None takes half the number of rows, at most 32,768.
     final_merge : "greedy" or "static"
     min_radius : number
         Smallest radius of a draw, in standard deviations of the column.
