@@ -230,6 +230,25 @@ def test_everything_can_be_done_by_keyboard(studio: RunningStudio, open_page: Op
     expect(page.get_by_role("heading", name="How should it be blurred?")).to_be_focused()
 
 
+def test_late_news_of_a_table_does_not_take_its_owner_back(studio: RunningStudio, open_page: Open) -> None:
+    page = open_page(studio)
+    news, answers = [], []
+    page.route("**/api/session", lambda route: news.append(route))  # playwright marks the function
+    page.route("**/api/demo", lambda route: answers.append((route, route.fetch())))
+    with page.expect_request("**/api/session"):  # the table has been read, and the page asks for it
+        page.get_by_role("button", name="Use the demo table").click()
+    page.wait_for_timeout(200)
+    (route, answer), *_ = answers
+    route.fulfill(response=answer)
+    expect(page.get_by_role("heading", name="What is in your columns?")).to_be_focused()
+    page.get_by_role("button", name="Next: method").click()
+    expect(page.get_by_role("heading", name="How should it be blurred?")).to_be_focused()
+    with page.expect_response("**/api/session"):
+        news[0].continue_()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("heading", name="How should it be blurred?")).to_be_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing_on_any_step(shared: RunningStudio, open_shared: Page, scheme: str, width: int) -> None:

@@ -103,8 +103,9 @@ async function take(answer) {
   try {
     const dataset = await answer;
     sending = null;
+    const known = state.dataset?.id === dataset.id; // the news of it came first
     change({ axes: null, before: null, result: null, compared: null, dataset });
-    go("columns");
+    if (!known || document.getElementById("main").dataset.step === "data") go("columns");
   } catch (problem) {
     sending = null;
     tell(problem);

@@ -61,6 +61,7 @@ function hearNews() {
     // a file named in the terminal has been read; another tab's table does not replace this one's
     if (news.dataset && !state.dataset) {
       const session = await get("/api/session");
+      if (state.dataset) return; // the answer to this tab's own loading was quicker, and its owner may have gone on
       change({ dataset: session.dataset });
       go("columns");
     }
