@@ -233,7 +233,7 @@ def test_everything_can_be_done_by_keyboard(studio: RunningStudio, open_page: Op
 def test_late_news_of_a_table_does_not_take_its_owner_back(studio: RunningStudio, open_page: Open) -> None:
     page = open_page(studio)
     news, answers = [], []
-    page.route("**/api/session", lambda route: news.append(route))  # playwright marks the function
+    page.route("**/api/session", lambda route: news.append(route))  # noqa: PLW0108 - playwright sets an attribute on it
     page.route("**/api/demo", lambda route: answers.append((route, route.fetch())))
     with page.expect_request("**/api/session"):  # the table has been read, and the page asks for it
         page.get_by_role("button", name="Use the demo table").click()
