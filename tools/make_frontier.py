@@ -23,13 +23,12 @@ from tools.frontier.measure import (  # noqa: E402
     measure_excess,
     measure_mixing,
     measure_setting,
-    measure_standardised,
     measure_tuned,
 )
 from tools.frontier.miner import Miner  # noqa: E402
-from tools.frontier.render import LEAST_EXCESS, MIX_AS_TUNED, render  # noqa: E402
+from tools.frontier.render import render  # noqa: E402
 from tools.frontier.tables import TABLES, Table, read_table  # noqa: E402
-from tools.frontier.tuned import tuned_settings  # noqa: E402
+from tools.frontier.tuned import LEAST_EXCESS, MIX_AS_TUNED, tuned_settings  # noqa: E402
 
 from sfumato.core.keys import Key  # noqa: E402
 from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
@@ -56,8 +55,6 @@ def measure_table(name: str, keys: int, what: str) -> None:
             label = f"mix{' exact' if exact else ''} key {key}"
             if label not in done:
                 keep(label, measure_mixing(table, miner, key, exact=exact, deep=key < (1 if name in LARGE else 2)))
-            elif "excess z" not in done[label] and not exact:
-                keep(label, done[label] | measure_standardised(table, miner, key))
     for setting in catalogue_settings() if what in {"all", "methods"} else []:
         if setting.method == "mix" or setting.label in done:
             continue
@@ -88,7 +85,7 @@ def measure_papers(table: Table, done: dict[str, Any], keep: Callable[[str, dict
     settings = dict(tuned_settings())
     for label, setting in settings.items():
         known = done.get(label)
-        if known is not None and not ("residual" not in known and known.get("excess", 1.0) <= screen):
+        if known is not None and ("residual" in known or known.get("excess", 1.0) > screen):
             continue
         try:
             perturber = make_perturber(setting, Key.from_insecure_seed(0))

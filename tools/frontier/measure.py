@@ -19,7 +19,6 @@ __all__ = [
     "measure_excess",
     "measure_mixing",
     "measure_setting",
-    "measure_standardised",
     "measure_tuned",
 ]
 
@@ -90,14 +89,6 @@ def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: b
         record["ward"] = miner.ward(released, NAMED)
         record |= {k: v for k, v in _privacy(table, released, labels, "mix", {}).items() if k == "residual"}
     return record
-
-
-def measure_standardised(table: Table, miner: Miner, key: int) -> dict[str, Any]:
-    """Return the default's excess after the miner's z-score alone: for records that were made without it."""
-    warnings.simplefilter("ignore")
-    frame = pl.DataFrame(dict(zip(table.columns, table.values.T, strict=True)))
-    released = AtomMixing(insecure_seed=key).fit_transform(frame).to_numpy()
-    return {"excess z": float(np.mean(miner.excess(released, NAMED, "std", own=True)))}
 
 
 def measure_setting(table: Table, miner: Miner, perturber: Any, parameters: dict[str, Any]) -> dict[str, Any]:

@@ -11,16 +11,12 @@ from typing import Any
 import numpy as np
 from tools.frontier.chart import frontier_chart
 from tools.frontier.tables import TABLES
-from tools.frontier.tuned import PAPERS
+from tools.frontier.tuned import LEAST_EXCESS, PAPERS
 
 from sfumato.perturb.catalogue import methods
 from sfumato.report.chart import stand_alone
 
-__all__ = ["LEAST_EXCESS", "MIX_AS_TUNED", "render"]
-
-
-LEAST_EXCESS = 0.005  # so much may be chance: methods of the papers are asked for no less
-MIX_AS_TUNED = "tuned mix as it comes"
+__all__ = ["render"]
 
 
 def render(results: Path, docs: Path) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from sfumato.perturb.catalogue import methods
 from sfumato.tuning.settings import Setting
 
-__all__ = ["PAPERS", "tuned_settings"]
+__all__ = ["LEAST_EXCESS", "MIX_AS_TUNED", "PAPERS", "tuned_settings"]
 
 PAPERS = {"gdtm", "chaotic", "ina", "one-d", "anc"}
+LEAST_EXCESS = 0.005  # so much may be chance: methods of the papers are asked for no less
+MIX_AS_TUNED = "tuned mix as it comes"  # label of mix as the same miner sees it
 _POINTS = 8
 
 

@@ -109,6 +109,11 @@ class Method:
     inner: str = "adp"
     hides_from_key_holders: bool = False
 
+    @property
+    def quick(self) -> dict[str, Any]:
+        """Values of parameters for a first look, where the defaults would take long."""
+        return {parameter.name: parameter.quick for parameter in self.parameters if parameter.quick is not None}
+
     def load(self) -> type[Any]:
         """Import and return the class."""
         cls: type[Any] = getattr(import_module(f"sfumato.perturb.{self.module}"), self.name)

@@ -31,7 +31,7 @@ def positions(values: Floats, low: float, high: float, n_intervals: int) -> tupl
     Parameters
     ----------
     values : array of shape (n,)
-        None below `low` or above `high`.
+        All between `low` and `high`.
     low, high : float
     n_intervals : int
 

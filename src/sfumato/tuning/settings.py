@@ -66,9 +66,8 @@ class Setting:
     def hurried(self) -> Setting:
         """The same with the catalogue's quick values where nobody has set others, for a first look."""
         setting = self if self.inner is None else replace(self, inner=self.inner.hurried)
-        for parameter in method(self.method).parameters:
-            if parameter.quick is not None:
-                setting = setting.given(parameter.name, parameter.quick)
+        for name, value in method(self.method).quick.items():
+            setting = setting.given(name, value)
         return setting
 
     @property
