@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from sfumato.exceptions import SfumatoError as SfumatoError
     from sfumato.exceptions import SfumatoWarning as SfumatoWarning
     from sfumato.perturb.catalogue import methods as methods
+    from sfumato.pipeline.join import join as join
     from sfumato.pipeline.release import release as release
     from sfumato.pipeline.restore import restore as restore
+    from sfumato.table.csv_dialect import CsvFile as CsvFile
     from sfumato.tuning.compare import compare as compare
     from sfumato.tuning.comparison import Comparison as Comparison
     from sfumato.tuning.tune import tune as tune
@@ -48,6 +50,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Audit": "sfumato.auditing.model",
     "Comparison": "sfumato.tuning.comparison",
+    "CsvFile": "sfumato.table.csv_dialect",
     "Key": "sfumato.core.keys",
     "NoiseReuseWarning": "sfumato.exceptions",
     "SfumatoError": "sfumato.exceptions",
@@ -58,6 +61,7 @@ _HOMES = {
     "cluster": "",
     "compare": "sfumato.tuning.compare",
     "exceptions": "",
+    "join": "sfumato.pipeline.join",
     "methods": "sfumato.perturb.catalogue",
     "metrics": "",
     "perturb": "",

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.core.fingerprint import table_hasher
 from sfumato.core.plan import Facts, fill, survey
 from sfumato.core.rows import RowRange
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb import AtomMixing, Enhanced, Guarded, IndependentNoise
-from sfumato.perturb.drive import Drive, table_hasher
+from sfumato.perturb.drive import Drive
 from sfumato.perturb.recipe import Replay, perturber_of, recipe_of
 from sfumato.table.frames import read_frame
 

@@ -35,7 +35,7 @@ CASES = {
     "a row too short": (cell(17, "P16,36"), "line 18 has 2 cell(s), the header has 3"),
     "a row too long": (cell(17, "P16,36,5.0,6"), "line 18 has 4 cell(s), the header has 3"),
     "a blank line inside": (cell(17, ""), "line 18 has 1 cell(s), the header has 3"),
-    "an open quote": (cell(17, 'P16,"36,5.0'), "near line"),
+    "an open quote": (cell(17, 'P16,"36,5.0'), "line 18 has a quote that is never closed"),
     "text in a column of numbers": (cell(17, "P16,many,5.0"), "column 'age', row 17: text in a column of numbers"),
     "infinity": (cell(17, "P16,36,inf"), "column 'wage', row 17: not a finite number"),
     "not a number": (cell(17, "P16,36,nan"), "column 'wage', row 17: not a finite number"),
@@ -97,8 +97,8 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, name: str) -> None
         (["--id", "id", "-m", "+rho"], "wraps another method"),
         (["--id", "id", "--record-id", "id", "-m", "mdav"], "groups them"),
         (["--id", "id", "--policy", "nowhere.toml"], "cannot be read"),
-        (["--id", "id", "--receipt", "nowhere/r.receipt"], "cannot be written"),
-        (["--id", "id", "--report", "nowhere/r.html"], "cannot be written there"),
+        (["--id", "id", "--receipt", "nowhere/r.receipt"], "no folder"),
+        (["--id", "id", "--report", "nowhere/r.html"], "no folder"),
         (["--id", "id", "--engine", "spark"], ""),
     ],
 )
@@ -119,13 +119,15 @@ def test_a_wrong_request_is_refused_with_a_hint(tmp_path: Path, more: list[str],
         ("out", "does not know this kind of file"),
         ("folder", "a folder, not a file"),
         ("link.csv", "a symbolic link"),
-        ("data.csv", "exists already"),
+        ("data.csv", "would replace an input"),
+        ("other.csv", "exists already"),
     ],
 )
 def test_a_target_that_cannot_be_is_refused(tmp_path: Path, target: str, expected: str) -> None:
     data = tmp_path / "data.csv"
     data.write_text(GOOD)
     (tmp_path / "folder").mkdir()
+    (tmp_path / "other.csv").write_text("mine")
     (tmp_path / "link.csv").symlink_to(tmp_path / "elsewhere.csv")
     result = CliRunner().invoke(cli.sfumato, ["release", str(data), "-o", str(tmp_path / target), "--id", "id"])
     assert expected in message(result)
@@ -137,7 +139,7 @@ def test_a_release_never_replaces_its_own_original(tmp_path: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text(GOOD)
     result = CliRunner().invoke(cli.sfumato, ["release", str(data), "-o", str(data), "--id", "id", "--force"])
-    assert "replace its own original" in message(result)
+    assert "would replace an input" in message(result)
     assert data.read_text() == GOOD
 
 

@@ -13,8 +13,10 @@ from click.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import sfumato
+from sfumato.core.receipt import release_order
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.table import postgresql
+from tests.leaks.attacks import outside_chance
 from tests.pipeline.tables import people
 
 KEY = sf.Key.from_insecure_seed(7)
@@ -114,3 +116,27 @@ def test_mistakes_are_one_line_without_credentials(server: str, tmp_path: Path) 
         sf.release("postgresql://me@localhost:1/bank", out, query=QUERY, key=KEY)
     assert caught.value.__cause__ is None
     assert not out.exists()
+
+
+def test_a_released_table_lies_in_the_released_order_and_tells_no_other(server: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n = 60_000
+    table = pl.DataFrame({"x": rng.normal(size=n), "text": [f"a kept text {i:06d}" for i in rng.permutation(n)]})
+    table.write_parquet(tmp_path / "in.parquet")
+    done = sf.release(tmp_path / "in.parquet", server, key=KEY, keep=["text"], method="adp", table_name="physical")
+    stored = rows_of(server, "SELECT text FROM physical ORDER BY ctid")["text"].to_list()
+    places = {text: i for i, text in enumerate(table["text"].to_list())}
+    truth = np.array([places[text] for text in stored])
+    assert truth.tolist() == release_order(KEY, done.body).tolist()
+    assert not outside_chance(np.arange(n), truth, 1)
+
+
+def test_a_table_that_cannot_be_made_leaves_no_key_receipt_or_history(server: str, tmp_path: Path) -> None:
+    people().write_parquet(tmp_path / "in.parquet")
+    keys = tmp_path / "keys"
+    keys.mkdir(mode=0o700)
+    for _ in range(2):
+        with pytest.raises(DataError, match="cannot be written"):
+            sf.release(tmp_path / "in.parquet", server, key=keys / "my.key", method="adp", table_name="people", **ROLES)
+    assert [path.name for path in keys.iterdir() if path.name not in ("history", "history.key")] == []
+    assert len((keys / "history").read_text().splitlines()) == 1, "the header alone"

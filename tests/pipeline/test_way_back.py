@@ -101,7 +101,7 @@ def test_labels_in_another_order_are_noticed_if_a_kept_column_is_there(tmp_path:
     release(tmp_path, people())
     labelled = read(tmp_path / "out.csv").with_columns(label=pl.lit(1))
     labelled.sort("age").write_csv(tmp_path / "labels.csv")
-    with pytest.raises(DataError, match="not in the order of the release"):
+    with pytest.raises(ReceiptError, match="the order of its rows differ"):
         join(tmp_path / "labels.csv", tmp_path / "in.csv", tmp_path / "joined.csv", tmp_path / "my.key")
     assert not (tmp_path / "joined.csv").exists()
 

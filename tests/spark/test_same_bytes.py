@@ -8,13 +8,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.core.receipt import release_order
 from sfumato.exceptions import DataError, DuplicateRowsError, ParameterError
 from sfumato.spark import engine as spark_engine_module
 from sfumato.spark.engine import SparkEngine
+from sfumato.spark.files import spark_engine
+from tests.leaks.attacks import bytes_under_nulls, hints_of_order, outside_chance
 from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
@@ -185,3 +189,22 @@ def test_rows_left_out_are_noticed(spark: Any, people: Path) -> None:
 def test_methods_that_need_neighbours_are_refused(spark: Any, people: Path) -> None:
     with pytest.raises(ParameterError, match="neighbours"):
         sf.spark.release(spark.read.parquet(str(people)), key=KEY, method="mdav", **ROLES)
+
+
+def test_a_folder_of_spark_tells_neither_order_nor_masked_values(spark: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n = 60_000
+    gaps = pl.Series(rng.random(n) < 0.3)
+    table = pl.DataFrame(
+        {"x": np.sort(rng.normal(size=n)), "text": [f"a kept text {i:06}" for i in rng.permutation(n)]}
+    )
+    table = table.with_columns(x=pl.when(gaps).then(None).otherwise(pl.col("x")))
+    table.write_parquet(tmp_path / "in.parquet", row_group_size=7_000)
+    done = sf.release(
+        tmp_path / "in.parquet", tmp_path / "out.parquet", key=KEY, keep=["text"], method="adp", engine=spark_engine
+    )
+    order = release_order(KEY, done.body)
+    looks = list(hints_of_order(tmp_path / "out.parquet", order.tolist()))
+    assert [what for what, hint, truth in looks if outside_chance(hint, truth, len(looks))] == []
+    under = list(bytes_under_nulls(tmp_path / "out.parquet"))
+    assert not any(outside_chance(hidden, order[rows], len(under)) for _, hidden, rows in under)

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.table.frames import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
+from sfumato.table.frames import (
+    all_columns,
+    gaps_and_texts,
+    incomplete,
+    is_dataframe,
+    numeric_columns,
+    read_frame,
+    take_rows,
+)
 
 __all__ = ["Pair", "read_pair"]
 
@@ -75,6 +83,8 @@ def read_pair(
     -------
     Pair
     """
+    if order is None:
+        _require_same_order(original, released)
     kept, notes = _shared_columns(original, released)
     kept = _chosen(kept, columns, leave_out)
     if not kept:
@@ -110,6 +120,18 @@ def read_pair(
     if same:
         notes += _identifiers(left.names, x, y)
     return Pair(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
+
+
+def _require_same_order(original: Any, released: Any) -> None:
+    """Raise if columns that both tables have, or their gaps, show that the rows stand in another order."""
+    if not (is_dataframe(original) and is_dataframe(released)):
+        return
+    for before, after in gaps_and_texts(original, released):
+        if len(before) == len(after) and before != after and sorted(before) == sorted(after):
+            raise DataError(
+                "the rows of the release stand in another order than those of the original",
+                hint="give the key of the release (key=..., --key), or order=, which says who is who",
+            )
 
 
 def _complete(

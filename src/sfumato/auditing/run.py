@@ -28,7 +28,9 @@ from sfumato.auditing.verbatim import find_verbatim
 from sfumato.core.receipt import release_order
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.metrics import interval_disclosure
+from sfumato.table.frames import all_columns, is_dataframe, numbers_with_gaps
 from sfumato.table.keyring import receipt_of
+from sfumato.table.released_rows import NOT_CHECKED, ReleasedRows, require_original_numbers
 
 __all__ = ["audit"]
 
@@ -126,7 +128,7 @@ def audit(
         entry(name)  # raises with the nearest name before any work is done
     if isinstance(original, str | Path) or isinstance(released, str | Path):
         raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
-    order, public = _aligned(key, receipt, order, released)
+    order, public, unknown = _aligned(key, receipt, order, original, released)
     chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
     pair = read_pair(original, released, order=order, **chosen)
     if len(pair.original) < _FEWEST:
@@ -203,21 +205,31 @@ def audit(
         questions=answers,
         inverted=inverted,
         worst_records=worst_records(pair, results),
-        notes=pair.notes,
+        notes=(*pair.notes, *unknown),
         call=_call(method_id, known_rows, attacks, clusters, utility, seed),
     )
 
 
-def _aligned(key: Any, receipt: Any, order: Any, released: Any) -> tuple[Any, dict[str, Any] | None]:
-    """Return the order of the rows and the public method, from the key and the receipt of a release."""
+def _aligned(
+    key: Any, receipt: Any, order: Any, original: Any, released: Any
+) -> tuple[Any, dict[str, Any] | None, tuple[str, ...]]:
+    """Return the order of the rows, the public method, and what could not be checked, from key and receipt."""
     if key is None and receipt is None:
-        return order, None
+        return order, None, ()
     if order is not None:
         raise ParameterError("give order, or the key and receipt that know it, not both")
     if key is None:
         raise ParameterError("a receipt is opened with its key", hint='pass key=sfumato.Key.load("...")')
     opened, body = receipt_of(key, receipt, n_rows=len(released))
-    return release_order(opened, body), {"method": body.method, **body.public}
+    place = release_order(opened, body)
+    if is_dataframe(original):
+        require_original_numbers(original, opened, body)
+    seen = ReleasedRows(opened, body)
+    unknown: str | None = NOT_CHECKED
+    if seen.known and is_dataframe(released) and set(seen.names) <= set(all_columns(released)):
+        seen.add(numbers_with_gaps(released, seen.names), place)
+        unknown = seen.require("the release")
+    return place, {"method": body.method, **body.public}, () if unknown is None else (unknown,)
 
 
 def _call(

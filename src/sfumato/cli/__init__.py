@@ -16,6 +16,7 @@ import click
 
 from sfumato import __version__
 from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, SfumatoError
+from sfumato.table.written import written_files
 
 __all__ = ["main", "sfumato"]
 
@@ -86,7 +87,9 @@ def main() -> None:
         # the message of an unknown error may quote a cell or a secret: only its kind and place are shown
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
-        click.echo(f"sfumato: bug: {type(error).__name__} at {where}; please report it (nothing was written)", err=True)
+        written = ", ".join(str(path) for path in written_files())
+        told = f"complete before that: {written}" if written else "nothing was written"
+        click.echo(f"sfumato: bug: {type(error).__name__} at {where}; please report it ({told})", err=True)
         sys.exit(70)
 
 

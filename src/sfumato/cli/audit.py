@@ -10,15 +10,19 @@ import click
 
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit as run_audit
+from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
-from sfumato.cli.words import command_line, writable
+from sfumato.cli.words import command_line
 from sfumato.perturb.catalogue import method as find_method
 from sfumato.pipeline.audited import audit_files, check_limits
-from sfumato.table.files import open_source
-from sfumato.table.keyring import load_key, receipt_of
+from sfumato.pipeline.belonging import require_original
+from sfumato.pipeline.watch import Watch
+from sfumato.table.files import open_released, open_source
+from sfumato.table.keyring import receipt_of_file
+from sfumato.table.outputs import check_outputs, inputs
 from sfumato.table.policy import read_policy
+from sfumato.table.released_rows import is_released_file
 from sfumato.table.whole import read_table
-from sfumato.table.workspace import file_digest
 
 __all__ = ["audit"]
 
@@ -34,6 +38,7 @@ _UNTRUSTED = 4
     "--policy", type=click.Path(path_type=Path), help="Check the limits of this policy: exit code 1 if not met."
 )
 @click.option("-m", "--method", help="Public id of the method (see `sfumato methods`): attackers can read it too.")
+@csv_options("original", "released")
 @click.option("--known-rows", type=click.IntRange(min=1), help="How many people the attacker knows.")
 @click.option("--columns", multiple=True, metavar="COL", help="Audit only this column; may be repeated.")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Leave this column out; may be repeated.")
@@ -44,6 +49,7 @@ _UNTRUSTED = 4
 @click.option(
     "--public-summary", type=click.Path(path_type=Path), help="Write a summary that may be published to this HTML file."
 )
+@click.option("--force", is_flag=True, help="Replace the report and the summary if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print the audit as one JSON object.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chooses known people and targets."
@@ -61,6 +67,7 @@ def audit(
     attacks: tuple[str, ...],
     report: Path | None,
     public_summary: Path | None,
+    force: bool,
     as_json: bool,
     seed: int,
 ) -> None:
@@ -72,8 +79,11 @@ def audit(
     limits = None if policy is None else read_policy(policy).audit
     if method is not None:
         method = find_method(method).id
-    writable(report)
-    writable(public_summary)
+    check_outputs(
+        {"the report": report, "the public summary": public_summary},
+        inputs(original, released, key, receipt, policy),
+        force=force,
+    )
     if known_rows is None and limits is not None:
         known_rows = limits.known_rows
     with Progress() as progress:
@@ -111,7 +121,8 @@ def _audit_with_key(
 ) -> Audit:
     if key is None:
         raise click.UsageError("--receipt is opened with its key: give --key too")
-    opened, _ = load_key(key)
-    digest = file_digest(released, opened.derive("released")) if released.exists() else None
-    opened, body = receipt_of(key, receipt, digest=digest)
-    return audit_files(open_source(original), open_source(released), opened, body, **options)
+    table, file = open_source(original), Path(released)
+    opened, body = receipt_of_file(key, receipt, file)
+    require_original(table, body, opened, Watch(1))
+    exact = is_released_file(file, opened, body)
+    return audit_files(table, open_released(released, ours=exact), opened, body, trusted=exact, **options)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
-from sfumato.cli.words import cluster_numbers, command_line, writable
+from sfumato.cli.words import cluster_numbers, command_line
+from sfumato.table.outputs import check_outputs, inputs
 
 __all__ = ["compare"]
 
@@ -17,6 +19,8 @@ __all__ = ["compare"]
 @click.option("-m", "--method", "methods", multiple=True, help="Compare only this method; may be repeated.")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="A column that a release drops.")
 @click.option("--keep", multiple=True, metavar="COL", help="A column that a release leaves as it is.")
+@csv_options("data")
+@click.option("--force", is_flag=True, help="Replace the report if it exists.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
 @click.option("--budget", default="10m", show_default=True, help="Most time, as 90s or 10m.")
 @click.option("--clusters", default="2-8", show_default=True, help="Numbers of clusters that matter, as 2-8 or 3,5.")
@@ -28,6 +32,7 @@ def compare(
     identifier: tuple[str, ...],
     keep: tuple[str, ...],
     report: Path | None,
+    force: bool,
     budget: str,
     clusters: str,
     seed: int,
@@ -36,7 +41,7 @@ def compare(
     """Release DATA with every method, in memory, attack each release, and say what it hides and what it costs."""
     from sfumato.tuning.compare import compare as run_compare
 
-    writable(report)
+    check_outputs({"the report": report}, inputs(data), force=force)
     numbers = cluster_numbers(clusters)
     found = run_compare(
         data,

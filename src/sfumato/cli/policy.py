@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from sfumato.cli.csv_options import csv_options
 from sfumato.table.atomic import write_atomically
 from sfumato.table.files import open_source
+from sfumato.table.outputs import check_outputs, inputs
 from sfumato.table.policy import read_policy
 from sfumato.table.policy_text import first_policy
 from sfumato.table.profile import profile
 from sfumato.table.roles import guess_roles
-from sfumato.table.workspace import check_target
 
 __all__ = ["policy"]
 
@@ -25,11 +26,11 @@ def policy() -> None:
 @policy.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), help="The file to write. [default: the screen]")
+@csv_options("data")
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def init(data: Path, out: Path | None, force: bool) -> None:
     """Guess the role of every column of DATA, with the reason, and write a policy to begin with."""
-    if out is not None:
-        check_target(out, force=force)
+    check_outputs({"the policy": out}, inputs(data), force=force)
     text = first_policy(guess_roles(profile(open_source(data))))
     if out is None:
         click.echo(text, nl=False)

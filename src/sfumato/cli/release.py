@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
+from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
-from sfumato.cli.words import writable
 from sfumato.exceptions import SfumatoWarning
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.pipeline.receipt import Receipt
@@ -40,6 +40,7 @@ __all__ = ["parse_settings", "release", "show_warnings"]
 @click.option(
     "--receipt", type=click.Path(path_type=Path), help="Where the sealed receipt goes. [default: with the key]"
 )
+@csv_options("data")
 @click.option("--name", help="Name of the release, mixed into the noise. [default: r0]")
 @click.option("--report", type=click.Path(path_type=Path), help="Audit the release and write the report to this file.")
 @click.option("--no-shuffle", is_flag=True, help="Leave the rows in their order (which tells who is who).")
@@ -50,7 +51,7 @@ __all__ = ["parse_settings", "release", "show_warnings"]
 @click.option("--table", help="The table to make, if OUT is the address of a PostgreSQL database.")
 @click.option("--joint", type=click.Path(path_type=Path), help="Of several owners: what the last merge wrote.")
 @click.option("--owner", metavar="NAME", help="Of several owners: your name.")
-@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@click.option("--force", is_flag=True, help="Replace OUT, the report and the receipt if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def release(
     data: str,
@@ -88,7 +89,6 @@ def release(
         from sfumato.spark.files import spark_engine  # loads pyspark
 
         maker = spark_engine
-    writable(report)
     with Progress() as progress, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", SfumatoWarning)
         done = run_release(
@@ -183,6 +183,11 @@ def three_lines(done: Receipt) -> str:
         dropped += f"; {done.missing:,} missing cells stay missing"
     if done.neutralised:
         dropped += f"; {done.neutralised:,} text cells that began like a formula got an apostrophe"
+    if done.broken:
+        dropped += (
+            f"; {done.broken:,} kept text cells hold a line break or a separator: look at some, "
+            "a misread file hides whole records there"
+        )
     know = (
         f"keep to yourself: the key {done.key_path} and its receipt {done.receipt_path}; hand out {done.target} alone"
     )

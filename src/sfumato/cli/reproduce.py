@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from sfumato.cli.progress import Progress
-from sfumato.exceptions import DataError
 from sfumato.papers.catalogue import papers
+from sfumato.table.atomic import write_atomically
+from sfumato.table.outputs import check_outputs
 
 __all__ = ["reproduce"]
 
@@ -22,6 +23,7 @@ __all__ = ["reproduce"]
     "--data", "folder", type=click.Path(path_type=Path), help="Folder with the papers' data (default: SFUMATO_DATA)."
 )
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write an HTML page with the figures.")
+@click.option("--force", is_flag=True, help="Replace the report if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 def reproduce(
@@ -30,6 +32,7 @@ def reproduce(
     quick: bool,
     folder: Path | None,
     report: Path | None,
+    force: bool,
     as_json: bool,
     jobs: int,
 ) -> None:
@@ -46,12 +49,12 @@ def reproduce(
     from sfumato.papers.render_text import to_text
     from sfumato.papers.runner import reproduce as run
 
-    if report is not None and not report.absolute().parent.is_dir():
-        raise DataError(f"{report}: no folder {report.parent}", hint="make the folder first, or choose another")
+    check_outputs({"the report": report}, force=force)
     names = [entry.name for entry in papers()] if paper is None else [paper]
     progress = Progress()
     results = run(names, quick=quick, folder=folder, progress=lambda share, text: progress(text, share), jobs=jobs)
     if report is not None:
-        report.write_text(to_html(results), encoding="utf-8")
+        page = to_html(results).encode()
+        write_atomically(report, lambda file: file.write(page))
         click.echo(f"report: {report}", err=True)
     click.echo(json.dumps(to_json(results), indent=1) if as_json else to_text(results))

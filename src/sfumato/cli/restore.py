@@ -31,13 +31,16 @@ def restore(released: Path, out: Path, key: Path, receipt: Path | None, force: b
             "rows": done.n_rows,
             "columns": list(done.columns),
             "largest_errors": dict(done.errors),
+            "notes": list(done.notes),
         }
         click.echo(json.dumps(told, indent=2))
         return
     worst = max(done.errors, key=lambda name: done.errors[name])
     click.echo(f"restored {done.n_rows:,} rows to {done.target}: {', '.join(done.columns)}")
     if done.errors[worst] == 0.0:
-        click.echo("largest error: 0 (every value is exact)")
+        click.echo("largest error: 0 (every restored value is exact)")
     else:
         click.echo(f"largest error: {done.errors[worst]:.6g} in column {worst}, from the rounding of the release")
+    for note in done.notes:
+        click.echo(f"note: {note}")
     click.echo("it holds original values: keep it to yourself")

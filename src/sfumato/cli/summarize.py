@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from sfumato.cli.csv_options import csv_options
 from sfumato.cli.release import parse_settings, show_warnings
 from sfumato.pipeline.collaborate import summarize as run_summarize
 
@@ -24,6 +25,7 @@ __all__ = ["summarize"]
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method (first pass).")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Drop this column (first pass).")
 @click.option("--keep", multiple=True, metavar="COL", help="Release this column unchanged (first pass).")
+@csv_options("data")
 @click.option("--force", is_flag=True, help="Replace the summary if it exists.")
 def summarize(
     data: Path,

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
+from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
-from sfumato.cli.words import cluster_numbers, command_line, writable
+from sfumato.cli.words import cluster_numbers, command_line
+from sfumato.table.outputs import check_outputs, inputs
 
 __all__ = ["tune"]
 
@@ -32,10 +34,11 @@ _NOT_MET = 1
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="A column that the release drops.")
 @click.option("--keep", multiple=True, metavar="COL", help="A column that the release leaves as it is.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the policy of the winner to this file.")
+@csv_options("data")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
 @click.option("--clusters", default="2-8", show_default=True, help="Numbers of clusters that matter, as 2-8 or 3,5.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats the search.")
-@click.option("--force", is_flag=True, help="Replace an existing policy file.")
+@click.option("--force", is_flag=True, help="Replace the policy and the report if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def tune(
     data: Path,
@@ -60,8 +63,7 @@ def tune(
     """
     from sfumato.tuning.tune import tune as run_tune
 
-    writable(output, replace=force)
-    writable(report)
+    check_outputs({"the policy": output, "the report": report}, inputs(data), force=force)
     numbers = cluster_numbers(clusters)
     found = run_tune(
         data,

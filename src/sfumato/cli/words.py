@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
 
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import ParameterError
 
-__all__ = ["cluster_numbers", "command_line", "writable"]
+__all__ = ["cluster_numbers", "command_line"]
 
 _MOST_CLUSTERS = 50
 
@@ -40,18 +39,3 @@ def cluster_numbers(text: str) -> tuple[int, ...]:
 def command_line() -> str:
     """Return what was typed, for "to repeat it" in reports."""
     return shlex.join(["sfumato", *sys.argv[1:]])
-
-
-def writable(path: Path | None, *, replace: bool = True) -> None:
-    """Raise before any work is done if a file cannot be written where it was asked for.
-
-    Parameters
-    ----------
-    path : Path or None
-    replace : bool
-        Whether an existing file may be replaced.
-    """
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise DataError(f"{path}: cannot be written there", hint="name a file in a folder that exists")
-    if path is not None and path.exists() and not replace:
-        raise DataError(f"{path}: exists already", hint="choose another name, or replace it with --force")

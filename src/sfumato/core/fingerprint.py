@@ -13,14 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.fast import compiled_kernels
-from sfumato.core.keys import derive
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.keys import Key, derive
+from sfumato.core.rows import Labelled, RowRange
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import STREAM_VERSION
 
-__all__ = ["RowHasher"]
+__all__ = ["RowHasher", "table_hasher"]
 
 _MASK = (1 << 64) - 1
 _31, _32 = np.uint64(31), np.uint64(32)
+
+
+def table_hasher(key: Key, names: Sequence[str]) -> RowHasher:
+    """Return the hasher of a table's fingerprint under a key.
+
+    Parameters
+    ----------
+    key : Key
+    names : sequence of str
+        The confidential columns.
+    """
+    return RowHasher(key.derive("fingerprint", STREAM_VERSION), names)
 
 
 class RowHasher(Hidden):
@@ -77,11 +90,11 @@ class RowHasher(Hidden):
         total *= self._spread  # the last spreading of each column, once for their sum
         return total
 
-    def sums(self, tile: NDArray[np.float64], rows: Rows) -> tuple[int, int]:
+    def sums(self, tile: NDArray[np.float64], rows: Labelled) -> tuple[int, int]:
         """Return the two 64-bit lanes of a block; lanes of disjoint blocks add up modulo 2^64."""
         return self.lanes(self.rows(tile), rows)
 
-    def lanes(self, hashes: NDArray[np.uint64], rows: Rows) -> tuple[int, int]:
+    def lanes(self, hashes: NDArray[np.uint64], rows: Labelled) -> tuple[int, int]:
         """Return the two 64-bit lanes of a block whose rows have these hashes."""
         labels = rows.labels()
         out = []

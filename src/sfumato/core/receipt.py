@@ -63,7 +63,10 @@ class ReceiptBody(Hidden):
         The confidential columns: name, kind, decimals, type.
     released_columns : tuple of str
     released_digest : str
-        Keyed hash of the released rows' text, hexadecimal.
+        Keyed hash of the released file, hexadecimal; empty if it was not written here.
+    released_rows : str
+        Keyed hash of the released numbers in the order of the original, hexadecimal: the same whatever file they stand
+        in. Empty in receipts of earlier versions, and for rows that were not written here.
     fills : tuple of numbers, optional
         What stood for missing cells, in the order of `columns`; None if none was missing.
     record_id : str, optional
@@ -96,6 +99,7 @@ class ReceiptBody(Hidden):
     fitted: Any = None
     errors: Mapping[str, float] = field(default_factory=dict)
     first_row: int = 0
+    released_rows: str = ""
     stream_version: int = STREAM_VERSION
     version: int = 1
 

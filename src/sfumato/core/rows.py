@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 from sfumato.core.cipher import WordStream
 from sfumato.core.keys import derive
 
-__all__ = ["RecordIds", "RowRange", "Rows"]
+__all__ = ["Labelled", "RecordIds", "RowNumbers", "RowRange", "Rows"]
 
 
-class Rows(Protocol):
+class Labelled(Protocol):
+    """Rows that have names."""
+
+    def labels(self) -> NDArray[np.uint64]:
+        """Return one 64-bit number that names each row."""
+
+
+class Rows(Labelled, Protocol):
     """The rows of a block, in order."""
 
     def __len__(self) -> int:
@@ -31,9 +38,6 @@ class Rows(Protocol):
 
     def words(self, stream: bytes | WordStream) -> NDArray[np.uint64]:
         """Return one uniform 64-bit word for each row, from a stream or the stream of a subkey."""
-
-    def labels(self) -> NDArray[np.uint64]:
-        """Return one 64-bit number that names each row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,16 @@ class RowRange:
 
     def labels(self) -> NDArray[np.uint64]:
         return np.arange(self.start, self.stop, dtype=np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class RowNumbers:
+    """Rows in any order, by absolute number."""
+
+    numbers: NDArray[np.int64]
+
+    def labels(self) -> NDArray[np.uint64]:
+        return self.numbers.astype(np.uint64)
 
 
 @dataclass(frozen=True, slots=True)

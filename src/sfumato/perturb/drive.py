@@ -6,33 +6,27 @@ kernel, so that both reach the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.fingerprint import RowHasher
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden, Secret
-from sfumato.core.stream import STREAM_VERSION, Streams
+from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError
 from sfumato.perturb.base import Perturber
 from sfumato.perturb.checks import check_facts
 from sfumato.perturb.invertible import Invertible
 from sfumato.perturb.saved_state import load_state, save_state
 
-__all__ = ["Drive", "table_hasher"]
+__all__ = ["Drive"]
 
 Floats = NDArray[np.float64]
 Kernel = Callable[[Floats, Rows], Floats]
-
-
-def table_hasher(key: Key, names: Sequence[str]) -> RowHasher:
-    """Return the hasher of a table's fingerprint under a key, the one that perturbers use."""
-    return RowHasher(key.derive("fingerprint", STREAM_VERSION), names)
 
 
 class Drive(Hidden):

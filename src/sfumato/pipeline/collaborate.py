@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
-from sfumato.core.receipt import release_identity
+from sfumato.core.receipt import release_identity, seal_receipt
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import ParameterError, SharedKeyWarning
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
-from sfumato.perturb.drive import table_hasher
 from sfumato.pipeline.engine import Tally
 from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.joint import JointEngine, NextPassError, OffsetSource, merged_learnt, own_answer
@@ -26,10 +26,11 @@ from sfumato.pipeline.release import commit, receipt_body, write_job
 from sfumato.pipeline.watch import Watch
 from sfumato.table.files import file_kind, open_source
 from sfumato.table.keyring import receipt_path
+from sfumato.table.outputs import check_outputs, inputs
 from sfumato.table.policy import Policy
 from sfumato.table.raw import Described, Source
 from sfumato.table.shared import NamedTypes, SharedFile, read_shared, type_names, write_shared
-from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
+from sfumato.table.workspace import Workspace, file_digest, guarded_writes
 
 __all__ = ["Joined", "merge", "release_joint", "summarize"]
 
@@ -86,7 +87,7 @@ def summarize(
         method, parameters, identifier, keep and name, as in `sfumato.release`; for the first pass.
     """
     shared = _shared_key(key)
-    check_target(Path(target), force=force)
+    check_outputs({"the summary": Path(target)}, inputs(source, policy, key, joint), force=force)
     table = open_source(source)
     before = None if joint is None else read_shared(Path(joint), shared, "joint")
     if before is None:
@@ -131,7 +132,7 @@ def merge(
     force : bool
     """
     shared = _shared_key(key)
-    check_target(Path(target), force=force)
+    check_outputs({"the joint file": Path(target)}, inputs(key, *summaries), force=force)
     files = [read_shared(Path(path), shared, "summary") for path in summaries]
     if len({file.owner for file in files}) < max(len(files), 2):
         raise ParameterError("a merge joins summaries of at least two different owners", hint="check the list of files")
@@ -185,7 +186,7 @@ def release_joint(
         What was done.
     """
     target = Path(target)
-    check_target(target, force=force)
+    check_outputs({"the release": target}, inputs(source, key, joint), force=force)
     held = choose_key(_existing(key), target)
     file = read_shared(Path(joint), held.key, "joint")
     table = open_source(source)
@@ -212,7 +213,8 @@ def release_joint(
             first_row=_first(file, owner),
             fingerprint=alone.fingerprint().hex(),
         )
-        commit(workspace, held, receipt_path(held.folder, target, body), body, force=force)
+        files = {receipt_path(held.folder, target, body): seal_receipt(held.key, body)}
+        commit(workspace, held, files, force=force)
     return plan, tally
 
 

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.fingerprint import RowHasher
 from sfumato.core.plan import Facts
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -21,7 +22,7 @@ from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.perturb.drive import Drive
 from sfumato.pipeline.cells import Cells
-from sfumato.table.finish import finish_column, numbers_of
+from sfumato.table.finish import finish_column, numbers_of, released_cells
 from sfumato.table.numbers import Mask, NumberBatch
 from sfumato.table.schema import Look, NumberColumn
 
@@ -52,6 +53,8 @@ class WriteJob(Hidden):
     order_subkey : bytes, optional
         The subkey whose words the rows are sorted by; None keeps their order.
     n_rows : int
+    hasher : RowHasher
+        Hashes the released rows, by which their file is known again.
     """
 
     kernel: Callable[[Floats, Rows], Floats]
@@ -63,6 +66,7 @@ class WriteJob(Hidden):
     undo: Callable[[Floats, Sequence[Mask | None]], Floats] | None
     order_subkey: bytes | None
     n_rows: int
+    hasher: RowHasher
 
 
 @dataclass
@@ -74,21 +78,29 @@ class Tally:
     rows : int
     neutralised : int
         Formula-like text cells.
+    broken : int
+        Kept text cells with a line break or a separator in them.
     unchanged : dict
         Cells of each column that came out as they went in.
     errors : dict
         Largest difference between an original and a restored value.
+    lanes : pair of int
+        Sums of keyed hashes of the released rows; see `RowHasher`.
     """
 
     rows: int = 0
     neutralised: int = 0
+    broken: int = 0
     unchanged: dict[str, int] = field(default_factory=dict)
     errors: dict[str, float] = field(default_factory=dict)
+    lanes: tuple[int, int] = (0, 0)
 
     def merge(self, other: Tally) -> None:
         """Add another tally."""
         self.rows += other.rows
         self.neutralised += other.neutralised
+        self.broken += other.broken
+        self.lanes = (self.lanes[0] + other.lanes[0], self.lanes[1] + other.lanes[1])
         for name, count in other.unchanged.items():
             self.unchanged[name] = self.unchanged.get(name, 0) + count
         for name, error in other.errors.items():
@@ -159,6 +171,7 @@ def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
         one(start, stop)
     masks = batch.masks if job.same_columns else [None] * len(job.columns)
     tally = Tally(rows=n)
+    tally.lanes = job.hasher.sums(released_cells(units, masks, job.columns), batch.numbered)
     if job.same_columns:
         for i, column in enumerate(job.columns):
             same = numbers_of(units[i], column) == batch.columns[i]

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.fingerprint import RowHasher
+from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.plan import Facts, tile_rows
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Gathered, Survey, Together
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.perturb.drive import table_hasher
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engine import Engine
 from sfumato.pipeline.fills import Medians, median_fills

@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from sfumato.core.fingerprint import RowHasher
+from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.exceptions import KeyFileError, SfumatoError
-from sfumato.perturb.drive import table_hasher
 from sfumato.table.atomic import write_atomically
 
 __all__ = ["History"]
@@ -69,8 +68,20 @@ class History:
         with contextlib.suppress(OSError, SfumatoError):
             if not (self._folder / _KEY).exists():
                 self._key.save(self._folder / _KEY)
-            text = "\n".join([_HEADER, *lines[-_LONGEST:], mine]) + "\n"
-            write_atomically(self._folder / _FILE, lambda file: file.write(text.encode()))
+            self._write([*lines[-_LONGEST:], mine])
+
+    def forget(self, table: bytes, noise: bytes) -> None:
+        """Take a release out again that came to nothing."""
+        if self._key is None:
+            return
+        lines, mine = self._lines(), self._line(table, noise)
+        if mine in lines:
+            with contextlib.suppress(OSError, SfumatoError):
+                self._write([line for line in lines if line != mine])
+
+    def _write(self, lines: list[str]) -> None:
+        text = "\n".join([_HEADER, *lines]) + "\n"
+        write_atomically(self._folder / _FILE, lambda file: file.write(text.encode()))
 
     def _own_key(self) -> Key | None:
         path = self._folder / _KEY

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.receipt import ReceiptBody, release_order
-from sfumato.core.summaries import Survey
-from sfumato.exceptions import DataError
-from sfumato.perturb.drive import table_hasher
-from sfumato.pipeline.cells import Cells
+from sfumato.exceptions import DataError, ReceiptError
+from sfumato.pipeline.belonging import require_original
 from sfumato.pipeline.watch import Watch
 from sfumato.table.files import file_kind, open_source
 from sfumato.table.headers import require_columns
-from sfumato.table.keyring import receipt_of
+from sfumato.table.keyring import receipt_of, receipt_of_file
 from sfumato.table.labels import add_labels, read_labels, same_cells
+from sfumato.table.numbers import parse_column
+from sfumato.table.outputs import check_outputs, inputs
 from sfumato.table.raw import Source
-from sfumato.table.roles import Roles
-from sfumato.table.schema import ColumnRules
+from sfumato.table.released_rows import ReleasedRows, is_released_file
 from sfumato.table.sinks import open_sink
-from sfumato.table.workspace import Workspace, check_target, guarded_writes
+from sfumato.table.workspace import Workspace, guarded_writes
 
 __all__ = ["Joined", "join"]
 
@@ -40,11 +40,14 @@ class Joined:
     n_rows : int
     labels : tuple of str
         The columns that were added.
+    notes : tuple of str
+        What could not be known.
     """
 
     target: Path
     n_rows: int
     labels: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def join(
@@ -54,6 +57,7 @@ def join(
     key: Key | str | os.PathLike[str],
     *,
     receipt: Any = None,
+    released: str | os.PathLike[str] | None = None,
     force: bool = False,
     progress: Callable[[str, float], None] | None = None,
     cancel: Any = None,
@@ -72,6 +76,9 @@ def join(
     key : Key or path
     receipt : Receipt or path, optional
         None looks for it with the key.
+    released : path, optional
+        The released file: the receipt must be its own. Without it, and without columns of the release among the labels,
+        nothing tells whether the labels stand in the order of this release, and `notes` says so.
     force : bool
         Whether an existing target is replaced.
     progress, cancel
@@ -82,11 +89,15 @@ def join(
     Joined
     """
     target = Path(target)
-    check_target(target, force=force)
+    check_outputs({"the joined table": target}, inputs(labels, original, key, receipt, released), force=force)
     kind = file_kind(target)
     mined, table = open_source(labels), open_source(original)
     found = read_labels(mined)
-    opened, body = receipt_of(key, receipt, n_rows=found.height)
+    if released is None:
+        opened, body = receipt_of(key, receipt, n_rows=found.height)
+    else:
+        opened, body = receipt_of_file(key, receipt, Path(released), n_rows=found.height)
+        _require_released(Path(released), opened, body)
     names = [name for name in mined.names if name not in body.released_columns]
     if not names:
         raise DataError(
@@ -96,8 +107,10 @@ def join(
     if clash:
         raise DataError(f"{labels}: the original has a column {clash[0]!r} too", hint="rename the column of labels")
     watch = Watch(2, progress, cancel)
-    _require_original(table, body, opened, watch)
-    place = np.argsort(release_order(opened, body))  # the row of the release in which each original row stands
+    require_original(table, body, opened, watch)
+    order = release_order(opened, body)
+    place = np.argsort(order)  # the row of the release in which each original row stands
+    checked = released is not None or _in_order(mined, found, opened, body, order)
     known = [name for name in body.kept if name in mined.names]
     with Workspace(target) as workspace, guarded_writes(target):
         sink = open_sink(kind, workspace, (*table.names, *names), table.style)
@@ -116,28 +129,40 @@ def join(
             sink.close()
         workspace.commit()
     watch.finish()
-    return Joined(target, body.n_rows, tuple(names))
+    return Joined(target, body.n_rows, tuple(names), () if checked or known else (_ORDER_UNKNOWN,))
 
 
-def _require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -> None:
-    """Raise unless a table is the one that was released, by its keyed fingerprint."""
-    names = tuple(str(column["name"]) for column in body.columns)
-    require_columns(names, table.names, str(table.path))
-    rules = {str(c["name"]): ColumnRules(missing_values=tuple(c["missing_values"])) for c in body.columns}
-    person = None if body.record_id is None else key.derive("record id", body.release)
-    fills = None if body.fills is None else np.array(body.fills)
-    cells = Cells(Roles((), (), names, body.record_id), rules, str(table.path), person, fills)
-    survey = Survey(table_hasher(key, names), len(names))
-    watch.begin("checking the original")
-    for raw in table.batches(cells.read_columns):
-        watch.at(raw.share)
-        batch, _ = cells.numbers(raw)
-        if fills is None and any(mask is not None for mask in batch.masks):
-            break
-        survey.add(batch.tile(0, len(batch)), batch.rows)
-    watch.end()
-    if survey.fingerprint().hex() != body.fingerprint:
-        raise DataError(
-            f"{table.path}: not the table that was released with this receipt, or changed since",
-            hint="give the original as it was when it was released",
+_ORDER_UNKNOWN = (
+    "the labels carry no column of the release, so it could not be checked that they stand in the order of this "
+    "release; give the released file (--released), or leave its columns beside the labels"
+)
+
+
+def _require_released(path: Path, key: Key, body: ReceiptBody) -> None:
+    """Raise unless a file is the release of a receipt."""
+    if is_released_file(path, key, body):
+        return
+    source = open_source(path)
+    _check_rows(source, read_labels(source), key, body, release_order(key, body))
+
+
+def _in_order(mined: Source, found: Any, key: Key, body: ReceiptBody, order: NDArray[np.int64]) -> bool:
+    """Tell whether the perturbed columns stand beside the labels; raise if they are not those of the release."""
+    if not set(ReleasedRows(key, body).names) <= set(mined.names) or not body.released_rows:
+        return False
+    _check_rows(mined, found, key, body, order)
+    return True
+
+
+def _check_rows(source: Source, rows: Any, key: Key, body: ReceiptBody, order: NDArray[np.int64]) -> None:
+    seen = ReleasedRows(key, body)
+    require_columns(seen.names, source.names, str(source.path))
+    markers = {str(column["name"]): tuple(column["missing_values"]) for column in body.columns}
+    columns = [parse_column(rows[name], markers.get(name, ()), str(source.path), 0)[0] for name in seen.names]
+    if len(order) != rows.height:
+        raise ReceiptError(
+            f"{source.path}: {rows.height:,} rows, and the receipt is of a release of {body.n_rows:,}",
+            hint="give the receipt of this release with --receipt",
         )
+    seen.add(columns, order)
+    seen.require(str(source.path))

@@ -16,6 +16,7 @@ from sfumato.pipeline.engine import Tally, WriteJob, perturb_batch
 from sfumato.pipeline.watch import Watch
 from sfumato.table.files import file_kind
 from sfumato.table.finish import assemble, output_types, plain_numbers
+from sfumato.table.formulas import count_cells_with_breaks
 from sfumato.table.numbers import NumberBatch
 from sfumato.table.raw import RawBatch, Source
 from sfumato.table.reorder import Reorder
@@ -99,6 +100,9 @@ class LocalEngine:
             frame, done.tally.neutralised = assemble(
                 raw, job.order, released, done.masks, as_text=as_text, types=types, numbers=numbers
             )
+            if raw.text is not None:
+                kept = (raw.frame[name] for name in cells.roles.keep)
+                done.tally.broken = sum(count_cells_with_breaks(one, self._source.style.separator) for one in kept)
             packed = sink.pack(frame)
             return batch, packed if shuffled else sink.encode(packed), done.tally
 

@@ -37,6 +37,8 @@ class Receipt(Hidden):
         Missing cells, which are missing in the release too.
     neutralised : int
         Text cells that began like a spreadsheet formula.
+    broken : int
+        Kept text cells with a line break or a separator in them: if they hold whole records, the file was misread.
     shuffled : bool
     passes : int
         Passes over the data that it took.
@@ -61,6 +63,7 @@ class Receipt(Hidden):
     dropped: tuple[str, ...]
     missing: int
     neutralised: int
+    broken: int
     shuffled: bool
     passes: int
     notes: tuple[str, ...]
@@ -88,6 +91,7 @@ class Receipt(Hidden):
             "dropped": list(self.dropped),
             "missing_cells": self.missing,
             "neutralised_cells": self.neutralised,
+            "kept_cells_with_breaks": self.broken,
             "shuffled": self.shuffled,
             "passes": self.passes,
             "notes": list(self.notes),

@@ -23,12 +23,14 @@ from sfumato.pipeline.plan import Plan, make_plan, settle_policy
 from sfumato.pipeline.receipt import Receipt
 from sfumato.pipeline.undo import undo_map
 from sfumato.pipeline.watch import Watch
-from sfumato.table.files import file_kind, open_source
+from sfumato.table.files import file_kind, open_released, open_source
 from sfumato.table.finish import new_columns
-from sfumato.table.keyring import receipt_path, write_receipt
+from sfumato.table.keyring import receipt_path, write_private
+from sfumato.table.outputs import check_outputs, inputs
 from sfumato.table.policy import Policy
 from sfumato.table.postgresql import PostgresSource, copy_to_table, is_postgres
 from sfumato.table.raw import Described, Source
+from sfumato.table.released_rows import rows_hasher
 from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
 
 __all__ = ["REPEATED", "EngineMaker", "commit", "receipt_body", "release", "write_job"]
@@ -70,7 +72,8 @@ def release(
     Parameters
     ----------
     source : path, or address of a PostgreSQL database
-        A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files.
+        A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files. A `CsvFile` says how a CSV file
+        is written that is not an ordinary one.
     target : path, or address of a PostgreSQL database
         The file to write; its ending says the kind. An existing one is refused unless `force`.
     policy : Policy or path, optional
@@ -95,7 +98,7 @@ def release(
         Audit the release and write the owner's report to this HTML file. With limits in the policy's [audit] the
         audit always runs, and before the file appears: limits that are not met raise, and nothing is released.
     force : bool
-        Whether an existing target is replaced.
+        Whether an existing target, report and receipt are replaced; a key never is.
     threads : int, optional
         Workers; by default one for each processor.
     batch_rows : int, optional
@@ -129,15 +132,51 @@ def release(
     given = dict(locals())
     if is_postgres(source) or is_postgres(target):
         return _with_database(given)
+    given.pop("query")
+    given.pop("table_name")
+    return _release(**given)
+
+
+def _release(
+    source: str | os.PathLike[str] | PostgresSource,
+    target: str | os.PathLike[str],
+    policy: Policy | str | os.PathLike[str] | None,
+    key: Key | str | os.PathLike[str] | None,
+    *,
+    method: Any,
+    parameters: Mapping[str, Any] | None,
+    identifier: Sequence[str],
+    keep: Sequence[str],
+    record_id: str | None,
+    name: str | None,
+    shuffle: bool | None,
+    receipt: str | os.PathLike[str] | None,
+    report: str | os.PathLike[str] | None,
+    force: bool,
+    threads: int | None,
+    batch_rows: int | None,
+    progress: Progress | None,
+    cancel: Any,
+    engine: EngineMaker | None,
+    deliver: Callable[[Path], None] | None = None,
+) -> Receipt:
+    """Release a file; `deliver` puts the finished part in its place, instead of renaming it to the target."""
     target = Path(target)
     watch = Watch(2, progress, cancel)
-    if report is not None:
-        check_target(Path(report), force=True)
-    check_target(target, force=force, folder=engine is not None)
+    new_key = key if isinstance(key, str | os.PathLike) and not os.path.lexists(key) else None
+    check_outputs(
+        {
+            "the release": target,
+            "the report": None if report is None else Path(report),
+            "the receipt": None if receipt is None else Path(receipt),
+            "the new key": None if new_key is None else Path(new_key),
+        },
+        inputs(source, policy, None if new_key is not None else key),
+        force=force,
+        folders=["the release"] if engine is not None else [],
+    )
     file_kind(target)
     table = source if isinstance(source, PostgresSource) else open_source(source, batch_rows=batch_rows)
-    if target.exists() and Path(table.path).resolve() == target.resolve():
-        raise DataError(f"{target}: the release would replace its own original", hint="choose another name for it")
     owner = choose_key(key, target)
     perturber = None if method is None or isinstance(method, str) else method
     settled = settle_policy(
@@ -177,19 +216,22 @@ def release(
             warnings.warn(unchanged, UnchangedCellsWarning, stacklevel=2)
         body = receipt_body(table, plan, fitted, tally, identity, job, digest)
         place = Path(receipt) if receipt is not None else receipt_path(owner.folder, target, body)
-        found = None
-        if settled.audit is not None:
-            part = open_source(workspace.part, kind=file_kind(target))
-            found = _audit(table, part, owner.key, body, watch, known_rows=settled.audit.known_rows)
-            from sfumato.pipeline.audited import check_limits
+        found, page = None, b""
+        if settled.audit is not None or report is not None:
+            separator = table.style.separator
+            part = open_released(workspace.part, ours=True, separator=separator, kind=file_kind(target))
+            known = None if settled.audit is None else settled.audit.known_rows
+            found = _audit(table, part, owner.key, body, watch, known_rows=known)
+            if settled.audit is not None:
+                from sfumato.pipeline.audited import check_limits
 
-            check_limits(settled.audit, found)
-        commit(workspace, owner, place, body, force=force)
-    if report is not None:
-        found = found or _audit(table, open_source(target), owner.key, body, watch)
-        found.to_html(report)
-    if fitted.known_as is not None:
-        history.add(fitted.known_as, identity)
+                check_limits(settled.audit, found)
+            page = b"" if report is None else found.to_html().encode()
+        files = {place: seal_receipt(owner.key, body)}
+        if report is not None:
+            files[Path(report)] = page
+        noted = [] if fitted.known_as is None else [(fitted.known_as, identity)]
+        commit(workspace, owner, files, history, noted, force=force, deliver=deliver)
     watch.finish()
     return Receipt(
         target=target,
@@ -205,6 +247,7 @@ def release(
         dropped=plan.roles.identifier,
         missing=fitted.schema.missing,
         neutralised=tally.neutralised,
+        broken=tally.broken,
         shuffled=settled.release.shuffle,
         passes=watch.done,
         notes=tuple(notes),
@@ -226,13 +269,12 @@ def _with_database(given: dict[str, Any]) -> Receipt:
         if query is None:
             raise ParameterError("a database needs a query", hint="--query 'SELECT ... ORDER BY ...'")
         with closing(PostgresSource(source, query)) as table:
-            return release(table, target, table_name=name, **given)
+            return release(table, target, table_name=name, query=None, **given)
     if not name:
         raise ParameterError("a database needs the name of the table to make", hint="--table released_people")
     with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:  # only its owner may enter; released rows only
         part = Path(folder) / f"{name}.parquet"
-        receipt = release(source, part, **given)
-        copy_to_table(part, target, name)
+        receipt = _release(source, part, deliver=lambda done: copy_to_table(done, target, name), **given)
     return replace(receipt, target=Path(f"table {name}"))
 
 
@@ -266,6 +308,7 @@ def write_job(plan: Plan, fitted: Fit, key: Key, identity: bytes) -> WriteJob:
         undo=undo_map(drive.inverse(fitted.fitted), fitted.cells.fills) if drive.invertible else None,
         order_subkey=order_subkey(key, identity) if plan.policy.release.shuffle else None,
         n_rows=fitted.schema.n_rows,
+        hasher=rows_hasher(key, identity, [column.name for column in columns]),
     )
 
 
@@ -304,6 +347,7 @@ def receipt_body(
         record_id=plan.roles.record_id,
         fitted=drive.save(fitted.fitted) if drive.invertible else None,
         errors=tally.errors,
+        released_rows=job.hasher.digest(tally.lanes, tally.rows).hex() if digest else "",
     )
 
 
@@ -328,19 +372,54 @@ def _audit(
 ) -> Any:
     from sfumato.pipeline.audited import audit_files  # loads scikit-learn's clusterers and every attack
 
-    return audit_files(original, released, key, body, known_rows=known_rows, progress=watch.after)
+    return audit_files(original, released, key, body, trusted=True, known_rows=known_rows, progress=watch.after)
 
 
-def commit(workspace: Workspace, owner: ReleaseKey, place: Path, body: ReceiptBody, *, force: bool) -> None:
-    """Write key, receipt and release, in this order; whoever sees the release has both others."""
+def commit(
+    workspace: Workspace,
+    owner: ReleaseKey,
+    files: Mapping[Path, bytes],
+    history: History | None = None,
+    noted: Sequence[tuple[bytes, bytes]] = (),
+    *,
+    force: bool,
+    deliver: Callable[[Path], None] | None = None,
+) -> None:
+    """Write key, receipt, report and history, and then the release: whoever sees it has all of them.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        With the finished part.
+    owner : ReleaseKey
+    files : mapping from paths to bytes
+        What stands beside the release: the sealed receipt, and the report if one was asked for.
+    history : History, optional
+    noted : sequence of (table, noise)
+        What the history is told.
+    force : bool
+        Whether an existing release may be replaced.
+    deliver : callable, optional
+        Puts the finished part in its place; None renames it to the target.
+    """
     check_target(workspace.target, force=force, folder=workspace.part.is_dir())
-    before = place.exists()
+    fresh = [path for path in files if not path.exists()]
     owner.save()
     try:
-        write_receipt(place, seal_receipt(owner.key, body))
-        workspace.commit()
+        for path, content in files.items():
+            write_private(path, content)
+        for table, noise in noted:
+            assert history is not None
+            history.add(table, noise)
+        if deliver is None:
+            workspace.commit()
+        else:
+            deliver(workspace.part)
     except BaseException:
         owner.forget()
-        if not before:
-            place.unlink(missing_ok=True)
+        for path in fresh:
+            path.unlink(missing_ok=True)
+        for table, noise in noted:
+            assert history is not None
+            history.forget(table, noise)
         raise

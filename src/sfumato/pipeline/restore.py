@@ -18,16 +18,19 @@ from sfumato.perturb.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.undo import Undo, undo_map
 from sfumato.pipeline.watch import Watch
-from sfumato.table.files import file_kind, open_source
+from sfumato.table.files import file_kind, open_released, open_source
 from sfumato.table.finish import assemble, finish_column
 from sfumato.table.headers import require_columns
-from sfumato.table.keyring import load_key, receipt_of
+from sfumato.table.keyring import receipt_of_file
+from sfumato.table.numbers import NumberBatch
+from sfumato.table.outputs import check_outputs, inputs
 from sfumato.table.raw import RawBatch, Source
+from sfumato.table.released_rows import SAVED_ANEW, ReleasedRows, is_released_file
 from sfumato.table.reorder import Reorder
 from sfumato.table.roles import Roles
 from sfumato.table.schema import ColumnRules, NumberColumn, known_type
 from sfumato.table.sinks import open_sink
-from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
+from sfumato.table.workspace import Workspace, guarded_writes
 
 __all__ = ["Restored", "restore"]
 
@@ -44,12 +47,15 @@ class Restored:
         The restored columns.
     errors : mapping from columns to numbers
         Largest difference to the original, measured when the release was made: what its rounding costs.
+    notes : tuple of str
+        What could not be known, of a file that is not the released one byte for byte.
     """
 
     target: Path
     n_rows: int
     columns: tuple[str, ...]
     errors: Mapping[str, float]
+    notes: tuple[str, ...] = ()
 
 
 def restore(
@@ -63,6 +69,9 @@ def restore(
     cancel: Any = None,
 ) -> Restored:
     """Undo an invertible release: the perturbed columns come back, in the order of the original.
+
+    The file must be the released one. A copy that was saved anew is taken if its perturbed columns hold the released
+    numbers row by row; an edited, sorted or other file is refused.
 
     Parameters
     ----------
@@ -83,17 +92,18 @@ def restore(
     Restored
     """
     target = Path(target)
-    check_target(target, force=force)
+    check_outputs({"the restored table": target}, inputs(released, key, receipt), force=force)
     kind = file_kind(target)
-    source = open_source(released)
-    opened, _ = load_key(key)
-    digest = file_digest(Path(released), opened.derive("released")) if Path(released).exists() else None
-    opened, body = receipt_of(key, receipt, digest=digest)
+    open_source(released)  # a file that cannot be read is said before anything about receipts
+    opened, body = receipt_of_file(key, receipt, Path(released))
+    exact = is_released_file(Path(released), opened, body)
+    source = open_released(released, ours=exact)
     _require_invertible(body)
     require_columns(body.released_columns, source.names, str(released))
     columns, cells = _columns(source, body)
     undo = _undo(body, opened)
-    order = release_order(opened, body).astype(np.uint64)
+    order = release_order(opened, body)
+    seen = ReleasedRows(opened, body)
     watch = Watch(1, progress, cancel)
     with Workspace(target) as workspace, guarded_writes(target):
         sink = open_sink(kind, workspace, body.released_columns, source.style)
@@ -106,19 +116,24 @@ def restore(
                 rows = raw.stop
                 if rows > body.n_rows:
                     break
-                back = _restored(raw, body, cells, columns, undo, kind)
-                reorder.add(order[raw.start : raw.stop], sink.pack(back))
+                mine = order[raw.start : raw.stop]
+                batch, _ = cells.numbers(raw)
+                seen.add(batch.columns, mine)
+                back = _restored(raw, batch, body, columns, undo, kind)
+                reorder.add(mine.astype(np.uint64), sink.pack(back))
             if rows != body.n_rows:
                 raise DataError(
                     f"{released}: not the {body.n_rows:,} rows of the release",
                     hint="restore takes the released file, whole",
                 )
+            unknown = None if exact else seen.require(str(released)) or SAVED_ANEW
             reorder.finish()
         finally:
             sink.close()
         workspace.commit()
     watch.finish()
-    return Restored(target, body.n_rows, tuple(column.name for column in columns), dict(body.errors))
+    notes = () if unknown is None else (unknown,)
+    return Restored(target, body.n_rows, tuple(column.name for column in columns), dict(body.errors), notes)
 
 
 def _require_invertible(body: ReceiptBody) -> None:
@@ -150,9 +165,8 @@ def _undo(body: ReceiptBody, key: Key) -> Undo:
 
 
 def _restored(
-    raw: RawBatch, body: ReceiptBody, cells: Cells, columns: tuple[NumberColumn, ...], undo: Undo, kind: str
+    raw: RawBatch, batch: NumberBatch, body: ReceiptBody, columns: tuple[NumberColumn, ...], undo: Undo, kind: str
 ) -> Any:
-    batch, _ = cells.numbers(raw)
     tile = undo(batch.tile(0, len(batch)), batch.masks)
     done = [
         (column, finish_column(values, column, invertible=True)) for column, values in zip(columns, tile, strict=True)

@@ -20,7 +20,7 @@ from sfumato.pipeline.release import REPEATED, receipt_body, write_job
 from sfumato.pipeline.watch import Watch
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.table import SparkTable
-from sfumato.table.keyring import receipt_path, write_receipt
+from sfumato.table.keyring import receipt_path, write_private
 from sfumato.table.policy import Policy
 
 __all__ = ["release"]
@@ -112,6 +112,6 @@ def release(
     body = receipt_body(table, plan, fitted, Tally(rows=fitted.schema.n_rows), identity, job, "")
     owner.save()
     place = Path(receipt) if receipt is not None else receipt_path(owner.folder, Path("spark-release"), body)
-    write_receipt(place, seal_receipt(owner.key, body))
+    write_private(place, seal_receipt(owner.key, body))
     watch.finish()
     return released

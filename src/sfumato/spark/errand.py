@@ -107,6 +107,7 @@ def job_data(job: WriteJob) -> dict[str, Any]:
         "invertible": job.invertible,
         "order_subkey": job.order_subkey,
         "n_rows": job.n_rows,
+        "hasher": job.hasher.plain(),
     }
 
 
@@ -137,6 +138,7 @@ def job_of(data: Mapping[str, Any], replay: Replay, types: Mapping[str, Any], fi
         undo=None if replay.inverse is None else undo_map(replay.inverse, fills),
         order_subkey=data["order_subkey"],
         n_rows=data["n_rows"],
+        hasher=RowHasher(*data["hasher"]),
     )
 
 

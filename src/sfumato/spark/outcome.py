@@ -36,14 +36,14 @@ class Outcomes:
     def tally(self) -> Tally:
         """Return the tally of all rows."""
         total = Tally()
-        for rows, unchanged, errors, _ in self.accumulator.value.values():
-            total.merge(Tally(rows=rows, unchanged=unchanged, errors=errors))
+        for rows, unchanged, errors, lanes, _ in self.accumulator.value.values():
+            total.merge(Tally(rows=rows, unchanged=unchanged, errors=errors, lanes=(lanes[0], lanes[1])))
         return total
 
     def coverage(self) -> Coverage:
         """Return which rows were written; a row in two partitions is an error."""
         seen = Coverage()
-        for _, _, _, ranges in self.accumulator.value.values():
+        for *_, ranges in self.accumulator.value.values():
             for start, stop in ranges:
                 seen.add(start, stop)
         return seen

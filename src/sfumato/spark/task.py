@@ -99,9 +99,9 @@ def write_rows(
                 out = record_batches(frame, _places(batch, job, errand["buckets"], numbered=number is not None))
             yield from out
         if told is not None:
-            told.add(
-                {_partition(): [total.rows, dict(total.unchanged), dict(total.errors), [list(r) for r in seen.ranges]]}
-            )
+            ranges = [list(r) for r in seen.ranges]
+            counted = [total.rows, dict(total.unchanged), dict(total.errors), list(total.lanes), ranges]
+            told.add({_partition(): counted})
 
     return write
 

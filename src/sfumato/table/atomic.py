@@ -8,6 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
+from sfumato.exceptions import DataError
+from sfumato.table.outputs import problem_with
+from sfumato.table.written import note_written
+
 __all__ = ["write_atomically"]
 
 
@@ -17,11 +21,14 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], o
     Parameters
     ----------
     path : path
-        An existing file is replaced; a symbolic link is replaced, not followed.
+        An existing regular file is replaced; a key, a device, a folder or a symbolic link is refused.
     write : callable
         Writes the content to the open binary file.
     """
     target = Path(path)
+    problem = problem_with(target, force=True)
+    if problem is not None:
+        raise DataError(problem[0], hint=problem[1])
     descriptor, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -29,6 +36,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], o
             file.flush()
             os.fsync(file.fileno())
         Path(part).replace(target)
+        note_written(target)
     except BaseException:
         Path(part).unlink(missing_ok=True)
         raise

@@ -10,27 +10,36 @@ import polars as pl
 
 from sfumato.exceptions import DataError
 from sfumato.table.atomic import write_atomically
+from sfumato.table.csv_dialect import CsvFile
+from sfumato.table.csv_source import CsvSource
 
 __all__ = ["read_csv", "write_csv"]
 
 
-def read_csv(path: str | os.PathLike[str]) -> pl.DataFrame:
+def read_csv(file: str | os.PathLike[str]) -> pl.DataFrame:
     """Read a CSV file (gzip too) with its types found over all rows.
 
     Parameters
     ----------
-    path : path
+    file : path
+        A `CsvFile` also says how it is written.
 
     Returns
     -------
     polars.DataFrame
     """
-    path = Path(path)
+    path = Path(file)
     if not path.is_file():
         raise DataError(f"{path}: no such file", hint="check the path")
+    source = CsvSource(CsvFile.of(file))
     kind = None
     try:
-        return pl.read_csv(path, infer_schema_length=None)
+        return pl.read_csv(
+            source.text(),
+            infer_schema_length=None,
+            separator=source.style.separator,
+            quote_char=source.file.mark.decode() or None,
+        )
     except (pl.exceptions.PolarsError, OSError) as error:
         kind = type(error).__name__
     # outside the handler, and without the reader's own words: they quote cells of the file

@@ -8,11 +8,11 @@ import numpy as np
 
 __all__ = ["decimals_of_block"]
 
-_POINT, _QUOTE, _END, _RETURN, _POWER, _SMALL = ord("."), b'"', ord("\n"), ord("\r"), ord("e"), 32
+_POINT, _END, _RETURN, _POWER, _SMALL = ord("."), ord("\n"), ord("\r"), ord("e"), 32
 
 
 def decimals_of_block(
-    block: bytes, separator: str, n_columns: int, wanted: Sequence[int]
+    block: bytes, separator: str, n_columns: int, wanted: Sequence[int], mark: bytes = b'"'
 ) -> list[tuple[int, int]] | None:
     r"""Return the fewest and the most decimals of some columns of plain numbers.
 
@@ -24,6 +24,8 @@ def decimals_of_block(
     n_columns : int
     wanted : sequence of int
         Places of columns whose cells are known to be numbers.
+    mark : bytes
+        What quotes a cell; empty if nothing does.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def decimals_of_block(
     >>> decimals_of_block(b"1e-3,2\n", ",", 2, [0]) is None
     True
     """
-    if _QUOTE in block:
+    if mark and mark in block:
         return None
     letters = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero((letters == _END) | (letters == ord(separator)))

@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 from sfumato.exceptions import DataError
+from sfumato.table.csv_dialect import CsvFile
 from sfumato.table.csv_source import CHUNK_BYTES, CsvSource
 from sfumato.table.raw import Source
 from sfumato.table.typed_source import TypedSource
 
-__all__ = ["file_kind", "open_source"]
+__all__ = ["file_kind", "open_released", "open_source"]
 
 _ENDINGS = {
     ".csv": "csv",
@@ -49,13 +50,35 @@ def file_kind(path: Path) -> str:
     return kind + ".gz" if packed else kind
 
 
-def open_source(path: str | os.PathLike[str], *, kind: str | None = None, batch_rows: int | None = None) -> Source:
+def open_released(
+    file: str | os.PathLike[str], *, ours: bool, separator: str | None = None, kind: str | None = None
+) -> Source:
+    """Open a released file.
+
+    Parameters
+    ----------
+    file : path
+    ours : bool
+        Whether sfumato has written it as it is: then its quotes are doubled, and nothing is in doubt.
+    separator : str, optional
+        That of a CSV file, if it is known.
+    kind : str, optional
+        See `open_source`.
+    """
+    if ours:
+        said = CsvFile.of(file)
+        file = CsvFile(Path(file), separator or said.separator, escape="none")
+    return open_source(file, kind=kind)
+
+
+def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_rows: int | None = None) -> Source:
     """Open a table for reading in batches.
 
     Parameters
     ----------
-    path : path
-        A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files.
+    file : path
+        A CSV (gzip too), Parquet or Arrow/Feather file, or a folder of Parquet files; a `CsvFile` also says how it is
+        written.
     kind : str, optional
         See `file_kind`; None goes by the ending of the name.
     batch_rows : int, optional
@@ -65,7 +88,7 @@ def open_source(path: str | os.PathLike[str], *, kind: str | None = None, batch_
     -------
     Source
     """
-    path = Path(path)
+    path = Path(file)
     if path.is_dir():
         return TypedSource(path, "parquet", batch_rows=batch_rows)
     if not path.is_file():
@@ -74,5 +97,5 @@ def open_source(path: str | os.PathLike[str], *, kind: str | None = None, batch_
     if path.stat().st_size == 0:
         raise DataError(f"{path}: empty", hint="a table has a line of column names and at least two rows")
     if kind.startswith("csv"):
-        return CsvSource(path, chunk_bytes=CHUNK_BYTES if batch_rows is None else max(64, 40 * batch_rows))
+        return CsvSource(CsvFile.of(file), chunk_bytes=CHUNK_BYTES if batch_rows is None else max(64, 40 * batch_rows))
     return TypedSource(path, kind, batch_rows=batch_rows)

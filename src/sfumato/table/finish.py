@@ -24,6 +24,7 @@ __all__ = [
     "numbers_of",
     "output_types",
     "plain_numbers",
+    "released_cells",
 ]
 
 Floats = NDArray[np.float64]
@@ -81,6 +82,32 @@ def _limits(column: NumberColumn) -> tuple[float, float]:
 def numbers_of(units: Floats, column: NumberColumn) -> Floats:
     """Return released values as doubles."""
     return units if column.decimals is None else from_units(units, column.decimals)
+
+
+def released_cells(
+    units: Sequence[Floats], masks: Sequence[Mask | None], columns: Sequence[NumberColumn]
+) -> NDArray[np.float64]:
+    """Return released numbers in the form in which they are hashed: the same for every format they are read from.
+
+    Parameters
+    ----------
+    units : sequence of arrays of shape (n,)
+        Whole units of the decimals of each column, or values where it counts none.
+    masks : sequence of arrays or None
+        Missing cells.
+    columns : sequence of NumberColumn
+
+    Returns
+    -------
+    array of shape (columns, n)
+    """
+    out = np.stack(units)
+    for cells, mask, column in zip(out, masks, columns, strict=True):
+        if column.decimals is None and column.dtype == pl.Float32:
+            cells[...] = cells.astype(np.float32)
+        if mask is not None:
+            cells[mask] = np.nan
+    return out
 
 
 def new_columns(schema: Schema, names: Sequence[str]) -> tuple[NumberColumn, ...]:

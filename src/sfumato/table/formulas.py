@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["neutralise"]
+__all__ = ["count_cells_with_breaks", "neutralise"]
 
 _FORMULA = r"^[=+\-@\t\r]"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+
+def count_cells_with_breaks(cells: pl.Series, separator: str) -> int:
+    """Return how many text cells hold a line break or a separator: where a file was misread, records lie in them.
+
+    Parameters
+    ----------
+    cells : polars.Series
+    separator : str
+
+    Examples
+    --------
+    >>> count_cells_with_breaks(pl.Series(["Paris, 4e", "Rome", None]), ",")
+    1
+    """
+    if cells.dtype != pl.String:
+        return 0
+    broken = cells.str.contains_any(["\n", "\r", separator])
+    return int(broken.fill_null(value=False).sum())
 
 
 def neutralise(cells: pl.Series) -> tuple[pl.Series, int]:

@@ -6,7 +6,7 @@ around released columns: other columns, column order, index and types stay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,10 @@ __all__ = [
     "Frame",
     "all_columns",
     "as_library",
+    "gaps_and_texts",
     "incomplete",
     "is_dataframe",
+    "numbers_with_gaps",
     "numeric_columns",
     "read_frame",
     "take_rows",
@@ -275,6 +277,43 @@ def numeric_columns(table: Any) -> tuple[str, ...]:
     frame = nw.from_native(table, eager_only=True)
     numeric = {name for name, dtype in frame.schema.items() if dtype.is_numeric() or dtype == nw.Boolean}
     return tuple(str(name) for name in frame.columns if name in numeric)
+
+
+def numbers_with_gaps(table: Any, names: Sequence[str]) -> list[Floats]:
+    """Return columns of a dataframe as doubles, NaN where a cell is missing.
+
+    Parameters
+    ----------
+    table : dataframe
+    names : sequence of str
+        Numeric columns.
+    """
+    frame = nw.from_native(table, eager_only=True)
+    for name in names:
+        if not frame[name].dtype.is_numeric():
+            raise DataError(f"column {name!r} holds {frame[name].dtype}, not numbers", hint="read it as numbers")
+    columns = [frame[name].cast(nw.Float64()).fill_null(float("nan")).to_numpy() for name in names]
+    return [np.asarray(column, dtype=np.float64) for column in columns]
+
+
+def gaps_and_texts(one: Any, other: Any) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield what two dataframes should have in common: the text of each text column, and which numbers are missing.
+
+    Parameters
+    ----------
+    one, other : dataframes
+    """
+    left, right = nw.from_native(one, eager_only=True), nw.from_native(other, eager_only=True)
+    for name in left.columns:
+        if name not in right.columns:
+            continue
+        pair = (left[name], right[name])
+        if all(series.dtype in (nw.String, nw.Categorical, nw.Enum) for series in pair):
+            before, after = ([str(cell).removeprefix("'") for cell in series.to_list()] for series in pair)
+            yield before, after
+        elif all(series.dtype.is_numeric() for series in pair) and pair[0].null_count() and pair[1].null_count():
+            before, after = ([str(gap) for gap in series.is_null().to_list()] for series in pair)
+            yield before, after
 
 
 def incomplete(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:

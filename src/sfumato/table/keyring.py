@@ -14,6 +14,7 @@ from sfumato.core.keys import Key
 from sfumato.core.receipt import ReceiptBody, open_receipt
 from sfumato.exceptions import KeyFileError, ParameterError, ReceiptError
 from sfumato.table.atomic import write_atomically
+from sfumato.table.workspace import file_digest
 
 __all__ = [
     "find_receipt",
@@ -23,8 +24,9 @@ __all__ = [
     "own_folder",
     "read_receipt",
     "receipt_of",
+    "receipt_of_file",
     "receipt_path",
-    "write_receipt",
+    "write_private",
 ]
 
 _LARGEST_RECEIPT = 256 << 20
@@ -85,16 +87,16 @@ def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
     return folder / f"{target.name}.{body.identity[:8]}.receipt"
 
 
-def write_receipt(path: Path, sealed: bytes) -> None:
-    """Write a sealed receipt, whole or not at all, readable by its owner."""
+def write_private(path: Path, content: bytes) -> None:
+    """Write a receipt or a report, whole or not at all, readable by its owner."""
     _sweep(path.parent)
     reason = None
     try:
-        write_atomically(path, lambda file: file.write(sealed))
+        write_atomically(path, lambda file: file.write(content))
     except OSError as error:
         reason = error.strerror
     if reason is not None:
-        raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place with --receipt")
+        raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place for it")
 
 
 def _sweep(folder: Path) -> None:
@@ -200,6 +202,25 @@ def receipt_of(
             hint="give the receipt of this release with --receipt",
         )
     return opened, body
+
+
+def receipt_of_file(
+    key: Key | str | os.PathLike[str], receipt: Any, released: Path, *, n_rows: int | None = None
+) -> tuple[Key, ReceiptBody]:
+    """Return a key and the receipt of a released file, found by the file's digest where no receipt is named.
+
+    Whoever uses it must still check that the file is the released one: see `released_rows`.
+
+    Parameters
+    ----------
+    key : Key or path
+    receipt : Receipt or path, optional
+    released : Path
+    n_rows : int, optional
+    """
+    opened, _ = load_key(key)
+    digest = file_digest(released, opened.derive("released")) if receipt is None and released.exists() else None
+    return receipt_of(key, receipt, n_rows=n_rows, digest=digest)
 
 
 def _receipts(folder: Path, key: Key) -> Iterator[tuple[Path, ReceiptBody]]:

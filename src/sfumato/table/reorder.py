@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.core.in_order import in_order
+from sfumato.table.plain import PLAIN_LAYOUT
 from sfumato.table.sinks import Sink
 from sfumato.table.workspace import Workspace, open_private
 
@@ -106,7 +107,7 @@ class Reorder:
             for start, stop in zip(places.tolist(), stops.tolist(), strict=True):
                 if stop > start:
                     piece = io.BytesIO()
-                    rows.slice(start, stop - start).write_ipc_stream(piece)
+                    rows.slice(start, stop - start).write_ipc_stream(piece, compat_level=PLAIN_LAYOUT)
                     file.write(piece.getbuffer())
                 begins.append(file.tell())
         self._runs.append((path, np.array(begins, dtype=np.int64)))

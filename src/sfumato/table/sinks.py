@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from sfumato.table.csv_cells import csv_cells
+from sfumato.table.plain import BATCH_ROWS, PLAIN_LAYOUT, plain_rows
 from sfumato.table.raw import CsvStyle
 from sfumato.table.workspace import Workspace, open_private
 
@@ -107,8 +108,8 @@ class TypedSink:
         self._held: list[pl.DataFrame] = []
 
     def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return rows as they are."""
-        return frame
+        """Return rows without anything under their missing cells."""
+        return plain_rows(frame)
 
     def encode(self, packed: pl.DataFrame) -> pl.DataFrame:
         """Return rows as they are."""
@@ -119,19 +120,24 @@ class TypedSink:
         if sum(frame.estimated_size() for frame in self._held) > _PIECE_BYTES:
             piece = self._workspace.folder / f"piece-{len(self._pieces)}"
             with open_private(piece) as file:
-                pl.concat(self._held).write_ipc(file)
+                pl.concat(self._held).write_ipc(file, compat_level=PLAIN_LAYOUT)
             self._pieces.append(piece)
             self._held = []
         self._held.append(encoded)
 
     def close(self) -> None:
         """Join the pieces."""
-        part = self._workspace.part
         if not self._held:
             return
+        part = self._workspace.part
         last = pl.concat(self._held)
-        if not self._pieces:
-            last.write_parquet(part) if self._kind == "parquet" else last.write_ipc(part)
-            return
-        rows = pl.concat([*(pl.scan_ipc(piece) for piece in self._pieces), last.lazy()])
-        rows.sink_parquet(part) if self._kind == "parquet" else rows.sink_ipc(part)
+        if self._pieces:
+            rows = pl.concat([*(pl.scan_ipc(piece) for piece in self._pieces), last.lazy()])
+            if self._kind == "parquet":
+                rows.sink_parquet(part, row_group_size=BATCH_ROWS)
+            else:
+                rows.sink_ipc(part, compat_level=PLAIN_LAYOUT, record_batch_size=BATCH_ROWS)
+        elif self._kind == "parquet":
+            last.write_parquet(part, row_group_size=BATCH_ROWS)
+        else:
+            last.write_ipc(part, compat_level=PLAIN_LAYOUT, record_batch_size=BATCH_ROWS)

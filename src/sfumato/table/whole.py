@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -26,7 +25,7 @@ def read_table(path: str | os.PathLike[str]) -> pl.DataFrame:
     """
     source: Source = open_source(path)
     if not source.types:
-        return read_csv(Path(path))
+        return read_csv(path)
     return pl.concat([raw.frame for raw in source.batches()])
 
 

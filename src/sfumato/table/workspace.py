@@ -19,8 +19,10 @@ from typing import BinaryIO, Self
 
 import polars as pl
 
-from sfumato.exceptions import DataError
+from sfumato.exceptions import DataError, SfumatoError
 from sfumato.table.held_folder import hold_new, let_go, sweep
+from sfumato.table.outputs import problem_with
+from sfumato.table.written import note_written
 
 __all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_writes", "open_private"]
 
@@ -38,17 +40,9 @@ def check_target(target: Path, *, force: bool, folder: bool = False) -> None:
     folder : bool
         Whether the target may be a folder of Parquet files.
     """
-    around = target.absolute().parent
-    if not around.is_dir():
-        raise DataError(f"{target}: no folder {around}", hint="make the folder first, or choose another")
-    if target.is_symlink():
-        raise DataError(f"{target}: a symbolic link, which is not followed", hint="give the path of the file itself")
-    if target.is_dir() and not (folder and all(file.suffix == ".parquet" for file in target.iterdir())):
-        raise DataError(f"{target}: a folder, not a file", hint="give the name of a file")
-    if target.exists() and not force:
-        raise DataError(f"{target}: exists already", hint="--force replaces it")
-    if not os.access(around, os.W_OK | os.X_OK):
-        raise DataError(f"{target}: cannot be written there (permission denied)", hint="choose another folder")
+    problem = problem_with(target, force=force, folder=folder)
+    if problem is not None:
+        raise DataError(problem[0], hint=problem[1])
 
 
 def disk_error(error: OSError, path: Path) -> DataError:
@@ -78,6 +72,8 @@ def guarded_writes(target: Path) -> Iterator[None]:
     problem: DataError | None = None
     try:
         yield
+    except SfumatoError:  # some are errors of files too, and say better what is wrong
+        raise
     except OSError as error:
         problem = disk_error(error, target)
     except pl.exceptions.PolarsError as error:
@@ -158,6 +154,7 @@ class Workspace:
                 with contextlib.suppress(FileNotFoundError):
                     self.target.replace(self.folder / "replaced")
             self.part.replace(self.target)
+            note_written(self.target)
             _sync_folder(self.target.parent)
         except OSError as error:
             raise disk_error(error, self.target) from None

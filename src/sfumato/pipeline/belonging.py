@@ -1,0 +1,52 @@
+"""Whether a table is the original of a receipt, by its keyed fingerprint."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.core.fingerprint import table_hasher
+from sfumato.core.keys import Key
+from sfumato.core.receipt import ReceiptBody
+from sfumato.core.summaries import Survey
+from sfumato.exceptions import DataError
+from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.watch import Watch
+from sfumato.table.headers import require_columns
+from sfumato.table.raw import Source
+from sfumato.table.roles import Roles
+from sfumato.table.schema import ColumnRules
+
+__all__ = ["require_original"]
+
+
+def require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -> None:
+    """Raise unless a table is the one that was released, by its keyed fingerprint.
+
+    Parameters
+    ----------
+    table : Source
+    body : ReceiptBody
+    key : Key
+    watch : Watch
+        Told of one pass.
+    """
+    names = tuple(str(column["name"]) for column in body.columns)
+    require_columns(names, table.names, str(table.path))
+    rules = {str(c["name"]): ColumnRules(missing_values=tuple(c["missing_values"])) for c in body.columns}
+    person = None if body.record_id is None else key.derive("record id", body.release)
+    fills = None if body.fills is None else np.array(body.fills)
+    cells = Cells(Roles((), (), names, body.record_id), rules, str(table.path), person, fills)
+    survey = Survey(table_hasher(key, names), len(names))
+    watch.begin("checking the original")
+    for raw in table.batches(cells.read_columns):
+        watch.at(raw.share)
+        batch, _ = cells.numbers(raw)
+        if fills is None and any(mask is not None for mask in batch.masks):
+            break
+        survey.add(batch.tile(0, len(batch)), batch.rows)
+    watch.end()
+    if survey.fingerprint().hex() != body.fingerprint:
+        raise DataError(
+            f"{table.path}: not the table that was released with this receipt, or changed since",
+            hint="give the original as it was when it was released",
+        )

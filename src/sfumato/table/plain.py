@@ -1,0 +1,54 @@
+"""Released rows as plain arrays: nothing of how the original lay in memory or on disk comes along.
+
+A dataframe can carry more than its cells. Texts are views whose offsets tell where they stood before a shuffle, and
+under a missing cell the value may still lie that somebody masked. What is written goes through here first.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import polars as pl
+
+__all__ = ["BATCH_ROWS", "PLAIN_LAYOUT", "plain_rows"]
+
+# Fixed: boundaries of batches and row groups then say nothing, and the same rows give the same bytes.
+BATCH_ROWS = 1 << 16
+# Texts lie one after the other, in the order of the rows, instead of as views into older buffers.
+PLAIN_LAYOUT = pl.CompatLevel.oldest()
+
+_MOST_LEVELS = 256
+
+
+def plain_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the same rows with nothing under their missing cells.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Levels of an `Enum` stand in the file's schema in the order of their declaration. With more than 256 of them
+        that may well be the order of the original rows, so such a column becomes text.
+    """
+    columns = [_plain(column) for column in frame.get_columns()]
+    nested = [column for column in columns if column.dtype.is_nested()]
+    if nested:
+        # Parquet has no place for a value under a missing cell, however deep
+        kept = io.BytesIO()
+        pl.DataFrame(nested).write_parquet(kept, compression="uncompressed", statistics=False)
+        kept.seek(0)
+        fresh = {column.name: column for column in pl.read_parquet(kept).get_columns()}
+        columns = [fresh.get(column.name, column) for column in columns]
+    return pl.DataFrame(columns)
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    dtype: Any = column.dtype
+    if isinstance(dtype, pl.Enum) and len(dtype.categories) > _MOST_LEVELS:
+        column, dtype = column.cast(pl.String), pl.String()
+    if not column.null_count() or dtype.is_nested() or isinstance(dtype, pl.Enum | pl.Categorical | pl.Null):
+        return column
+    stored = column.to_physical() if dtype.is_temporal() else column
+    empty: Any = "" if dtype == pl.String else b"" if dtype == pl.Binary else False if dtype == pl.Boolean else 0
+    emptied = pl.select(pl.when(column.is_not_null()).then(stored.fill_null(empty))).to_series()
+    return emptied.cast(dtype).alias(column.name)
