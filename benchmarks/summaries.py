@@ -11,8 +11,8 @@ from sfumato.core import fast
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.plan import fill
 from sfumato.core.summaries import Moments, Survey
-from sfumato.perturb.interval_counts import IntervalCounts
-from sfumato.table.frames import read_frame
+from sfumato.frames.frame import read_frame
+from sfumato.perturb.intervals.counts import IntervalCounts
 
 
 def measure(quick: bool) -> Section:

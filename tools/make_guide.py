@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 
 import sfumato as sf
 from sfumato.auditing.grading import MEANINGS
-from sfumato.demo.tour import demo_table
+from sfumato.datasets import demo_table
 from sfumato.tuning.comparison_text import by_merit, number
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sfumato.exceptions import SfumatoError
 from sfumato.papers import Reproduction, papers, reproduce, to_html, to_json, to_markdown
-from sfumato.papers.render_svg import figure_svg
+from sfumato.papers.rendering.svg import figure_svg
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

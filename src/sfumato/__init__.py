@@ -17,8 +17,9 @@ False
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato._lazy import lazy_names
 
 if TYPE_CHECKING:
     from sfumato import attack as attack
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from sfumato.exceptions import NoiseReuseWarning as NoiseReuseWarning
     from sfumato.exceptions import SfumatoError as SfumatoError
     from sfumato.exceptions import SfumatoWarning as SfumatoWarning
+    from sfumato.files.formats.csv_dialect import CsvFile as CsvFile
     from sfumato.perturb.catalogue import methods as methods
     from sfumato.pipeline.join import join as join
     from sfumato.pipeline.release import release as release
     from sfumato.pipeline.restore import restore as restore
-    from sfumato.table.csv_dialect import CsvFile as CsvFile
     from sfumato.tuning.compare import compare as compare
     from sfumato.tuning.comparison import Comparison as Comparison
     from sfumato.tuning.tune import tune as tune
@@ -48,38 +49,29 @@ __version__ = "0.1.0"
 # name -> module that defines it ("" for the subpackage of that name); loaded when first used, so that
 # `import sfumato` stays light
 _HOMES = {
-    "Audit": "sfumato.auditing.model",
-    "Comparison": "sfumato.tuning.comparison",
-    "CsvFile": "sfumato.table.csv_dialect",
-    "Key": "sfumato.core.keys",
-    "NoiseReuseWarning": "sfumato.exceptions",
-    "SfumatoError": "sfumato.exceptions",
-    "SfumatoWarning": "sfumato.exceptions",
-    "Tuned": "sfumato.tuning.tuned",
+    "Audit": "auditing.model",
+    "Comparison": "tuning.comparison",
+    "CsvFile": "files.formats.csv_dialect",
+    "Key": "core.keys",
+    "NoiseReuseWarning": "exceptions",
+    "SfumatoError": "exceptions",
+    "SfumatoWarning": "exceptions",
+    "Tuned": "tuning.tuned",
     "attack": "",
-    "audit": "sfumato.auditing.run",
+    "audit": "auditing.run",
     "cluster": "",
-    "compare": "sfumato.tuning.compare",
+    "compare": "tuning.compare",
     "exceptions": "",
-    "join": "sfumato.pipeline.join",
-    "methods": "sfumato.perturb.catalogue",
+    "join": "pipeline.join",
+    "methods": "perturb.catalogue",
     "metrics": "",
     "perturb": "",
-    "release": "sfumato.pipeline.release",
-    "restore": "sfumato.pipeline.restore",
+    "release": "pipeline.release",
+    "restore": "pipeline.restore",
     "spark": "",
-    "tune": "sfumato.tuning.tune",
+    "tune": "tuning.tune",
 }
 
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
-    home = _HOMES[name]
-    return getattr(import_module(home), name) if home else import_module(f"sfumato.{name}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from sfumato.attack import Referee, best_linkage, run_attack
-from sfumato.attack.atoms import atoms_of, clusterings_of, label_table, name_clusterings
+from sfumato.attack.atoms.regions import atoms_of, clusterings_of, label_table, name_clusterings
 from sfumato.exceptions import DataError, ParameterError
 
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.attack import Referee, run_attack
-from sfumato.attack.lattice import find_rotation, find_step
-from sfumato.attack.orbit_column import rho_from_two_rows
-from sfumato.attack.trilateration import trilaterate
+from sfumato.attack.blind.lattice import find_rotation, find_step
+from sfumato.attack.known.trilateration import trilaterate
+from sfumato.attack.orbit.column import rho_from_two_rows
 
 CHAOTIC = {"method": "chaotic", "parameters": {"amplitude": 0.1}}
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.attack import Knowledge, Referee, run_attack
-from sfumato.attack.em_marginal import reconstruct
-from sfumato.attack.noise_law import density, log_density, noise_law
-from sfumato.attack.pca_reconstruction import signal_covariance
-from sfumato.attack.sample_pca import energy_distance
+from sfumato.attack.blind.em_marginal import reconstruct
+from sfumato.attack.blind.pca_reconstruction import signal_covariance
+from sfumato.attack.engine.noise_law import density, log_density, noise_law
+from sfumato.attack.public.sample_pca import energy_distance
 
 NORMAL = {"method": "adp", "parameters": {"scale": 0.5}}
 

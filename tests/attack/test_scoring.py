@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.attack import run_attack, scoring
-from sfumato.attack.result import Result, Scores, best_of, summarise
+from sfumato.attack.engine.result import Result, Scores, best_of, summarise
 
 
 def test_half_of_the_cells_is_enough_and_less_is_not():

@@ -334,8 +334,8 @@ def test_progress_is_told_and_ends_at_one() -> None:
 
 
 def test_a_broken_attack_suite_is_noticed_by_the_canaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.attack.affine import Affine
-    from sfumato.attack.interface import NothingFoundError
+    from sfumato.attack.engine.interface import NothingFoundError
+    from sfumato.attack.known.affine import Affine
 
     def blind(self, knowledge, deadline):
         raise NothingFoundError("this attack has gone blind")

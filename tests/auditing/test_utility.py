@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
-from sfumato.auditing.clusterings import effort_for, free_kmeans, kmeans_from, named_kmeans, ward_labels
-from sfumato.auditing.comparisons import MOST_CHAMELEON_ROWS
-from sfumato.auditing.rescaling import SCALINGS, rescaling_by
-from sfumato.auditing.utility import measure_utility
-from sfumato.auditing.utility_result import estimate
+from sfumato.auditing.utility.clusterings import effort_for, free_kmeans, kmeans_from, named_kmeans, ward_labels
+from sfumato.auditing.utility.comparisons import MOST_CHAMELEON_ROWS
+from sfumato.auditing.utility.measure import measure_utility
+from sfumato.auditing.utility.rescaling import SCALINGS, rescaling_by
+from sfumato.auditing.utility.result import estimate
 from sfumato.cluster import lloyd_kmeans
 from sfumato.exceptions import DataError, MissingComponentError, ParameterError
 from sfumato.metrics import misclassification_rate
@@ -403,7 +403,7 @@ def test_chameleon_without_its_library_does_not_apply(monkeypatch):
     def missing(*arguments):
         raise MissingComponentError("no METIS here")
 
-    monkeypatch.setattr("sfumato.auditing.comparisons.chameleon_labels", missing)
+    monkeypatch.setattr("sfumato.auditing.utility.comparisons.chameleon_labels", missing)
     table = blobs(60, 2, 2)
     found = measure_utility(table, table, clusters=[2], chameleon=True, **QUICK)
     (row,) = rows_of(found, clusterer="chameleon")

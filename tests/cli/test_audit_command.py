@@ -68,8 +68,8 @@ def test_files_with_other_rows_are_refused(files: tuple[str, str], tmp_path: Pat
 
 
 def test_an_untrustworthy_audit_exits_4(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.attack.affine import Affine
-    from sfumato.attack.interface import NothingFoundError
+    from sfumato.attack.engine.interface import NothingFoundError
+    from sfumato.attack.known.affine import Affine
 
     def blind(self, knowledge, deadline):
         raise NothingFoundError("this attack has gone blind")

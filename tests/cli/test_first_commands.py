@@ -72,7 +72,7 @@ def test_the_demo_says_where_its_results_are(demo: tuple[Path, str]) -> None:
 
 
 def test_the_demo_release_repeats_and_hides(demo: tuple[Path, str]) -> None:
-    from sfumato.demo.tour import CONFIDENTIAL
+    from sfumato.datasets import CONFIDENTIAL
 
     folder, _ = demo
     before = (folder / "released.csv").read_bytes()

@@ -20,8 +20,8 @@ from sfumato.core.noise import LAWS, add_noise, multiply_noise
 from sfumato.core.rows import RowRange
 from sfumato.core.summaries import Moments
 from sfumato.core.variates import arcsine, laplace, normal
-from sfumato.perturb.interval_counts import IntervalCounts
-from sfumato.perturb.intervals import IntervalResampling
+from sfumato.perturb.intervals.counts import IntervalCounts
+from sfumato.perturb.perturbers.intervals import IntervalResampling
 
 COMPILED = fast.load()
 EDGES = [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 2.0**-1022, 1e150, -1e150, 1e-150, 0.1, 1e9 + 0.5, 123456789.0]

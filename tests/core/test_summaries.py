@@ -15,8 +15,8 @@ from sfumato.core.plan import fill, run_rounds, survey
 from sfumato.core.rows import RowRange
 from sfumato.core.summaries import Gathered, Moments, Sample, Survey
 from sfumato.exceptions import DataError, DuplicateRowsError
-from sfumato.perturb.interval_counts import IntervalCounts
-from sfumato.table.frames import read_frame
+from sfumato.frames.frame import read_frame
+from sfumato.perturb.intervals.counts import IntervalCounts
 
 RNG = np.random.default_rng(5)
 TABLE = np.column_stack([RNG.normal(size=5000), RNG.exponential(1e6, 5000), RNG.integers(0, 9, 5000)])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.table.policy import Column, Columns, Enhance, Guard, Limits, Policy, ReleaseChoice
+from sfumato.policy.model import Column, Columns, Enhance, Guard, Limits, Policy, ReleaseChoice
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 PAGES = [*sorted(GUIDE.glob("*.md")), GUIDE.parent / "collaboration.md"]

@@ -37,7 +37,7 @@ def test_whatever_fails_nothing_is_left_and_the_history_does_not_know_it(
         if step == "render":
             patch.setattr(Audit, "to_html", fail)
         elif step == "rename":
-            patch.setattr("sfumato.table.workspace.Workspace.commit", fail)
+            patch.setattr("sfumato.files.storage.workspace.Workspace.commit", fail)
         else:
             from sfumato.pipeline import release as module
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import cli
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.table.files import open_source
+from sfumato.files.opening import open_source
 
 KEY = sf.Key.from_insecure_seed(3)
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")

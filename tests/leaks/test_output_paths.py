@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import sfumato as sf
 from sfumato import cli
 from sfumato.exceptions import DataError, SfumatoError
-from sfumato.table.outputs import check_outputs
+from sfumato.files.storage.outputs import check_outputs
 from tests.pipeline.tables import people, write
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")

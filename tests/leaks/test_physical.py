@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.core.receipt import release_order
+from sfumato.receipts.body import release_order
 from tests.leaks.attacks import bytes_under_nulls, hints_of_order, outside_chance, tables
 
 ROWS = 60_000
@@ -130,7 +130,7 @@ def test_typed_files_have_the_same_bytes_whatever_the_batches_and_the_memory(
 ) -> None:
     digests = set()
     for number, (batch, piece) in enumerate([(None, 32 << 20), (500, 32 << 20), (9_999, 1 << 20), (60_000, 1 << 16)]):
-        monkeypatch.setattr("sfumato.table.sinks._PIECE_BYTES", piece)
+        monkeypatch.setattr("sfumato.files.formats.sinks._PIECE_BYTES", piece)
         out = tmp_path / f"{number}.{ending}"
         sf.release(original, out, key=sf.Key.from_insecure_seed(1), keep=KEPT, method="adp", batch_rows=batch)
         digests.add(hashlib.sha256(out.read_bytes()).hexdigest())

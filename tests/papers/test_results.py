@@ -26,7 +26,7 @@ from sfumato.papers import (
     to_text,
 )
 from sfumato.papers.numbers_text import number_text
-from sfumato.papers.render_svg import figure_svg, nice_ticks
+from sfumato.papers.rendering.svg import figure_svg, nice_ticks
 
 numbers = st.floats(-1e12, 1e12)
 

@@ -10,9 +10,9 @@ import pytest
 from sfumato import perturb
 from sfumato.cli.methods import as_data
 from sfumato.perturb import methods
-from sfumato.perturb.base import Perturber
 from sfumato.perturb.catalogue import method
-from sfumato.perturb.invertible import Invertible
+from sfumato.perturb.mechanism.base import Perturber
+from sfumato.perturb.mechanism.invertible import Invertible
 from tests.perturb.cases import instance
 
 COMMON = {"key", "release", "insecure_seed", "columns"}
@@ -50,7 +50,7 @@ def test_a_row_says_the_same_as_its_class(row) -> None:
 
 @pytest.mark.parametrize("row", methods(), ids=lambda row: row.id)
 def test_rows_are_plain_data_and_the_papers_settings_are_allowed(row) -> None:
-    from sfumato.perturb.parameters import check_parameter
+    from sfumato.perturb.mechanism.parameters import check_parameter
 
     json.dumps(as_data(row))
     for name, value in row.paper_parameters.items():

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import DataError
 from sfumato.perturb import Microaggregation, NestedClustering
-from sfumato.perturb.group_means import group_means, spread_to_rows
-from sfumato.perturb.hilbert import curve_groups, hilbert_order
-from sfumato.perturb.kd_blocks import kd_blocks, kd_stacks
-from sfumato.perturb.mdav import mdav_groups, mdav_stack
-from sfumato.perturb.microaggregation import block_groups
-from sfumato.perturb.nested import nested_groups
-from sfumato.perturb.refine import refine_groups
+from sfumato.perturb.groups.group_means import group_means, spread_to_rows
+from sfumato.perturb.groups.hilbert import curve_groups, hilbert_order
+from sfumato.perturb.groups.kd_blocks import kd_blocks, kd_stacks
+from sfumato.perturb.groups.mdav import mdav_groups, mdav_stack
+from sfumato.perturb.groups.refine import refine_groups
+from sfumato.perturb.perturbers.microaggregation import block_groups
+from sfumato.perturb.perturbers.nested import nested_groups
 
 tables = st.tuples(st.integers(0, 10_000), st.integers(3, 200), st.integers(1, 6), st.booleans())
 
@@ -120,7 +120,7 @@ def test_no_row_stays_as_it_is(given_table, rule: str, integer: bool, moments: b
 
 
 def test_preserved_moments_are_exact_for_each_parent() -> None:
-    from sfumato.perturb.nested import usable_parents
+    from sfumato.perturb.perturbers.nested import usable_parents
 
     table = np.random.default_rng(0).normal(size=(500, 3)) * [1, 10, 100]
     for rule in ("group", "paper"):
@@ -192,7 +192,7 @@ def test_a_stack_of_blocks_is_grouped_as_each_block_by_itself(group_size: int, t
 
 @pytest.mark.parametrize("cells", [1, 1_000, 1 << 20])
 def test_stacks_hold_every_block_once(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.perturb.kd_blocks._STACK_CELLS", cells)
+    monkeypatch.setattr("sfumato.perturb.groups.kd_blocks._STACK_CELLS", cells)
     tile = np.random.default_rng(0).normal(size=(2, 1001))
     blocks = dict(enumerate(kd_blocks(tile, 60, 3)))
     seen = []

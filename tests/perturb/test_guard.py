@@ -25,9 +25,9 @@ from sfumato.perturb import (
     RandomProjection,
     mixing,
 )
-from sfumato.perturb.guarding import spread
-from sfumato.perturb.guarding.gather import Collected
-from sfumato.perturb.guarding.trial import GOOD, TRIED_ROWS, Trial
+from sfumato.perturb.guard import spread
+from sfumato.perturb.guard.gather import Collected
+from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 
 WINE = load_wine().data
 IRIS = load_iris().data

@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from sfumato.exceptions import DataError
 from sfumato.perturb import IndependentNoise
-from sfumato.perturb.nearest_two import all_distances, two_nearest
-from sfumato.perturb.references import direct_classification
+from sfumato.perturb.groups.nearest_two import all_distances, two_nearest
+from sfumato.perturb.groups.references import direct_classification
 
 
 def clustered(seed: int, d: int, n: int = 2000, k: int = 5) -> np.ndarray:

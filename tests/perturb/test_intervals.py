@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.perturb import IntervalResampling
-from sfumato.perturb.interval_counts import positions
-from sfumato.perturb.interval_merge import merge_intervals, occupied_intervals
+from sfumato.perturb.intervals.counts import positions
+from sfumato.perturb.intervals.merge import merge_intervals, occupied_intervals
 
 COLUMNS = {
     "equally spaced": np.arange(1000.0),

@@ -15,7 +15,7 @@ from sfumato.perturb import (
     RandomProjection,
     Translation,
 )
-from sfumato.perturb.chaotic import logistic_orbits
+from sfumato.perturb.perturbers.chaotic import logistic_orbits
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(40_000, 2)) * [1.0, 50.0] + [10.0, -200.0]
@@ -65,7 +65,7 @@ def test_chaotic_noise_has_the_arcsine_law_and_the_orbit_is_an_orbit() -> None:
 
 def test_orbits_do_not_stand_still() -> None:
     from sfumato.core.stream import Streams
-    from sfumato.perturb.chaotic import draw_start
+    from sfumato.perturb.perturbers.chaotic import draw_start
 
     starts = np.array([draw_start(Streams(bytes([i]) * 32), "a") for i in range(200)])
     assert (logistic_orbits(starts, 1000).std(axis=1) > 0.3).all()

@@ -13,10 +13,10 @@ from sfumato.core.plan import Facts, fill, survey
 from sfumato.core.rows import RowRange
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError
+from sfumato.frames.frame import read_frame
 from sfumato.perturb import AtomMixing, Enhanced, Guarded, IndependentNoise
-from sfumato.perturb.drive import Drive
-from sfumato.perturb.recipe import Replay, perturber_of, recipe_of
-from sfumato.table.frames import read_frame
+from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.recipe import Replay, perturber_of, recipe_of
 
 KEY = sf.Key.from_insecure_seed(4)
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -17,11 +17,12 @@ from pathlib import Path
 import sfumato as sf
 from sfumato.core.keys import Key
 from sfumato.exceptions import ReceiptError
+from sfumato.files.storage import reorder
+from sfumato.files.storage.keyring import keys_folder
+from sfumato.files.storage.workspace import file_digest
 from sfumato.perturb import independent  # noqa: F401  # imported before the forks
 from sfumato.pipeline import release  # noqa: F401
-from sfumato.table import reorder
-from sfumato.table.keyring import find_receipt, keys_folder
-from sfumato.table.workspace import file_digest
+from sfumato.receipts.finding import find_receipt
 
 
 def run(source: Path, target: Path) -> int:

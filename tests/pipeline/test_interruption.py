@@ -17,7 +17,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import DataError, ReleaseCancelledError
-from sfumato.table import reorder
+from sfumato.files.storage import reorder
 from tests.pipeline.tables import people, read, write
 
 KILLS = 60

@@ -11,12 +11,12 @@ from sklearn.cluster import KMeans
 
 import sfumato as sf
 from sfumato.exceptions import ParameterError, PolicyError, PolicyLimitError
+from sfumato.files.opening import open_source
 from sfumato.pipeline.method import build_perturber
-from sfumato.table.files import open_source
-from sfumato.table.policy import parse_policy, read_policy
-from sfumato.table.policy_text import policy_text
-from sfumato.table.profile import profile
-from sfumato.table.roles import ColumnTraits, guess_roles
+from sfumato.policy.model import parse_policy, read_policy
+from sfumato.policy.profile import profile
+from sfumato.policy.roles import ColumnTraits, guess_roles
+from sfumato.policy.text import policy_text
 from tests.cli.test_first_commands import run
 from tests.pipeline.tables import people, write
 

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import sfumato
-from sfumato.core.receipt import release_order
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.table import postgresql
+from sfumato.files.formats import postgresql
+from sfumato.receipts.body import release_order
 from tests.leaks.attacks import outside_chance
 from tests.pipeline.tables import people
 

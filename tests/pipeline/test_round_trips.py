@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.table.decimals import from_units, text_of_units
-from sfumato.table.files import open_source
+from sfumato.files.decimals import from_units, text_of_units
+from sfumato.files.opening import open_source
 from tests.pipeline.tables import read, write
 
 KEY = sf.Key.from_insecure_seed(3)

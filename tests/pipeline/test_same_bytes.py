@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.table import reorder
+from sfumato.files.storage import reorder
 from tests.pipeline.tables import people, read, write
 
 KEY = sf.Key.from_insecure_seed(7)

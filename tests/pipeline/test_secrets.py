@@ -12,9 +12,9 @@ import pytest
 from sklearn.cluster import KMeans
 
 import sfumato as sf
-from sfumato.core.receipt import open_receipt
 from sfumato.exceptions import KeyFileError, RepeatedReleaseWarning
-from sfumato.perturb.drive import Drive
+from sfumato.perturb.mechanism.drive import Drive
+from sfumato.receipts.body import open_receipt
 from tests.cli.test_first_commands import run
 from tests.pipeline.tables import people, read, write
 

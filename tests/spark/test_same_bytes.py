@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.core.receipt import release_order
 from sfumato.exceptions import DataError, DuplicateRowsError, ParameterError
+from sfumato.receipts.body import release_order
 from sfumato.spark import engine as spark_engine_module
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.files import spark_engine

@@ -11,10 +11,10 @@ import pytest
 from sfumato.core import receipt as receipts
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
+from sfumato.files.opening import open_source
+from sfumato.files.rows_at import numbers_at
 from sfumato.pipeline.release import release
-from sfumato.table.files import open_source
-from sfumato.table.overview import complete_columns, overview
-from sfumato.table.rows_at import numbers_at
+from sfumato.policy.overview import complete_columns, overview
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import pytest
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.perturb import catalogue
-from sfumato.perturb.entries import Method, Paper
-from sfumato.perturb.parameters import Parameter, Span
+from sfumato.perturb.catalogue.entries import Method, Paper
+from sfumato.perturb.mechanism.parameters import Parameter, Span
+from sfumato.policy.model import parse_policy
+from sfumato.policy.text import policy_text
 from sfumato.studio import settings as module
 from sfumato.studio.policies import EXTRAS, command_line, file_stem, policy_of
 from sfumato.studio.settings import catalogue_data, checked_settings, perturber_of
-from sfumato.table.policy import parse_policy
-from sfumato.table.policy_text import policy_text
 
 NEW = Method(
     "new",

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from sklearn.datasets import load_iris
 
 import sfumato as sf
-from sfumato.auditing.utility import measure_utility
-from sfumato.auditing.yardstick import Yardstick
+from sfumato.auditing.utility.measure import measure_utility
+from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.cli import sfumato
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.tuning.settings import Setting, catalogue_settings

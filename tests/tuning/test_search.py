@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import DataError
-from sfumato.perturb.parameters import Options, Span, check_parameter
+from sfumato.perturb.mechanism.parameters import Options, Span, check_parameter
 from sfumato.tuning.held_out import confirm
 from sfumato.tuning.search import Score, merit, search
 from sfumato.tuning.space import Candidate, candidates, neighbours, setting_of

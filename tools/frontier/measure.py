@@ -11,7 +11,7 @@ from tools.frontier.miner import NAMED, OTHERS, Miner, rescaled, shared_starts
 from tools.frontier.tables import Table
 
 import sfumato as sf
-from sfumato.attack.linkage import best_linkage
+from sfumato.attack.linkage.best import best_linkage
 from sfumato.perturb import AtomMixing
 
 __all__ = [

@@ -11,18 +11,27 @@ Examples
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from sfumato._lazy import lazy_names
 
 if TYPE_CHECKING:
     from sfumato.attack.catalogue import Entry, attacks, entry, load
-    from sfumato.attack.deadline import Deadline, OutOfTimeError
-    from sfumato.attack.interface import Attack, NothingFoundError
-    from sfumato.attack.knowledge import Attributes, Guess, Knowledge, Marginals, Pairs, guess_links, guess_values
-    from sfumato.attack.linkage import Linkage, best_linkage
-    from sfumato.attack.referee import Referee, run_attack
-    from sfumato.attack.result import Result, best_of
-    from sfumato.attack.statistics import lift, wilson_interval
+    from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
+    from sfumato.attack.engine.interface import Attack, NothingFoundError
+    from sfumato.attack.engine.knowledge import (
+        Attributes,
+        Guess,
+        Knowledge,
+        Marginals,
+        Pairs,
+        guess_links,
+        guess_values,
+    )
+    from sfumato.attack.engine.referee import Referee, run_attack
+    from sfumato.attack.engine.result import Result, best_of
+    from sfumato.attack.engine.statistics import lift, wilson_interval
+    from sfumato.attack.linkage.best import Linkage, best_linkage
 
 __all__ = [
     "Attack",
@@ -51,37 +60,30 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Attack": "interface",
-    "Attributes": "knowledge",
-    "Deadline": "deadline",
+    "Attack": "engine.interface",
+    "Attributes": "engine.knowledge",
+    "Deadline": "engine.deadline",
     "Entry": "catalogue",
-    "Guess": "knowledge",
-    "Knowledge": "knowledge",
-    "Linkage": "linkage",
-    "Marginals": "knowledge",
-    "NothingFoundError": "interface",
-    "OutOfTimeError": "deadline",
-    "Pairs": "knowledge",
-    "Referee": "referee",
-    "Result": "result",
+    "Guess": "engine.knowledge",
+    "Knowledge": "engine.knowledge",
+    "Linkage": "linkage.best",
+    "Marginals": "engine.knowledge",
+    "NothingFoundError": "engine.interface",
+    "OutOfTimeError": "engine.deadline",
+    "Pairs": "engine.knowledge",
+    "Referee": "engine.referee",
+    "Result": "engine.result",
     "attacks": "catalogue",
-    "best_linkage": "linkage",
-    "best_of": "result",
+    "best_linkage": "linkage.best",
+    "best_of": "engine.result",
     "entry": "catalogue",
-    "guess_links": "knowledge",
-    "guess_values": "knowledge",
-    "lift": "statistics",
+    "guess_links": "engine.knowledge",
+    "guess_values": "engine.knowledge",
+    "lift": "engine.statistics",
     "load": "catalogue",
-    "run_attack": "referee",
-    "wilson_interval": "statistics",
+    "run_attack": "engine.referee",
+    "wilson_interval": "engine.statistics",
 }
 
 
-def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"sfumato.attack.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'sfumato.attack' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

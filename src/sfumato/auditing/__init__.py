@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato._lazy import lazy_names
 
 if TYPE_CHECKING:
     from sfumato.auditing.model import Audit as Audit
@@ -14,7 +15,4 @@ __all__ = ["Audit", "audit"]
 _HOMES = {"Audit": "model", "audit": "run"}
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"sfumato.auditing.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from sfumato.attack.referee import Referee
-from sfumato.attack.result import best_of
+from sfumato.attack.engine.referee import Referee
+from sfumato.attack.engine.result import best_of
 
 __all__ = ["Canary", "run_canaries"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.attack.referee import Referee
+from sfumato.attack.engine.referee import Referee
 
 __all__ = ["Curve", "CurvePoint", "measure_curve"]
 

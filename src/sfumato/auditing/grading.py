@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.attack.result import Result, best_of
+from sfumato.attack.engine.result import Result, best_of
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.verbatim import Verbatim
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attack.catalogue import entry, load
-from sfumato.attack.deadline import Deadline, OutOfTimeError
-from sfumato.attack.interface import NothingFoundError
-from sfumato.attack.referee import Referee
-from sfumato.attack.result import Result
+from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
+from sfumato.attack.engine.interface import NothingFoundError
+from sfumato.attack.engine.referee import Referee
+from sfumato.attack.engine.result import Result
 
 __all__ = ["Inversion", "invert"]
 

@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sfumato.attack.result import Result
+from sfumato.attack.engine.result import Result
 from sfumato.auditing.canaries import Canary
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.densities import Densities
 from sfumato.auditing.privacy import Privacy
 from sfumato.auditing.questions import Answer
-from sfumato.auditing.utility import Utility
+from sfumato.auditing.utility.measure import Utility
 
 __all__ = ["AttackLine", "Audit", "Inverted", "attack_line"]
 
@@ -102,7 +102,7 @@ class Audit(_Frozen):
 
     def to_text(self) -> str:
         """Return the audit as plain text."""
-        from sfumato.auditing.render_text import render_text
+        from sfumato.auditing.pages.text import render_text
 
         return render_text(self)
 
@@ -121,15 +121,15 @@ class Audit(_Frozen):
         command : str, optional
             What to type to repeat the audit; by default the call in Python. Not in the public summary.
         """
-        from sfumato.auditing.page import audit_page
-        from sfumato.auditing.public_page import public_page
+        from sfumato.auditing.pages.audit_page import audit_page
+        from sfumato.auditing.pages.public_page import public_page
         from sfumato.report.page import render_page, write_page
 
         page = public_page(self) if public else audit_page(self, command=command)
         return render_page(page) if path is None else write_page(page, path)
 
     def _repr_html_(self) -> str:
-        from sfumato.auditing.page import audit_page
+        from sfumato.auditing.pages.audit_page import audit_page
         from sfumato.report.page import render_fragment
 
         return render_fragment(audit_page(self))

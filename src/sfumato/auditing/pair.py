@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.table.frames import (
+from sfumato.frames.frame import (
     all_columns,
     gaps_and_texts,
     incomplete,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attack.result import Result
+from sfumato.attack.engine.result import Result
 from sfumato.metrics import (
     equivalence_class_sizes,
     hiding_failure,

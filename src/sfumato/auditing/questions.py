@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from sfumato.attack.statistics import lift
+from sfumato.attack.engine.statistics import lift
 
 __all__ = ["Answer", "answer_questions"]
 

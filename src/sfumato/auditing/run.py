@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.catalogue import entry
-from sfumato.attack.referee import Referee
-from sfumato.attack.result import Result
+from sfumato.attack.engine.referee import Referee
+from sfumato.attack.engine.result import Result
 from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.densities import measure_densities
@@ -23,14 +23,14 @@ from sfumato.auditing.model import Audit, Inverted, attack_line
 from sfumato.auditing.pair import Pair, read_pair
 from sfumato.auditing.privacy import Privacy, measure_privacy
 from sfumato.auditing.questions import Answer, answer_questions
-from sfumato.auditing.utility import measure_utility
+from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.verbatim import find_verbatim
-from sfumato.core.receipt import release_order
 from sfumato.exceptions import DataError, ParameterError
+from sfumato.frames.frame import all_columns, is_dataframe, numbers_with_gaps
 from sfumato.metrics import interval_disclosure
-from sfumato.table.frames import all_columns, is_dataframe, numbers_with_gaps
-from sfumato.table.keyring import receipt_of
-from sfumato.table.released_rows import NOT_CHECKED, ReleasedRows, require_original_numbers
+from sfumato.receipts.body import release_order
+from sfumato.receipts.finding import receipt_of
+from sfumato.receipts.released_rows import NOT_CHECKED, ReleasedRows, require_original_numbers
 
 __all__ = ["audit"]
 

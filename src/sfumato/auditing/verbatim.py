@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attack.statistics import lift
+from sfumato.attack.engine.statistics import lift
 
 __all__ = ["Verbatim", "find_verbatim"]
 

@@ -16,7 +16,7 @@ import click
 
 from sfumato import __version__
 from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, SfumatoError
-from sfumato.table.written import written_files
+from sfumato.files.storage.written import written_files
 
 __all__ = ["main", "sfumato"]
 

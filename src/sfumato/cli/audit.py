@@ -13,16 +13,16 @@ from sfumato.auditing.run import audit as run_audit
 from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
 from sfumato.cli.words import command_line
+from sfumato.files.entire import read_table
+from sfumato.files.opening import open_released, open_source
+from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.perturb.catalogue import method as find_method
 from sfumato.pipeline.audited import audit_files, check_limits
 from sfumato.pipeline.belonging import require_original
 from sfumato.pipeline.watch import Watch
-from sfumato.table.files import open_released, open_source
-from sfumato.table.keyring import receipt_of_file
-from sfumato.table.outputs import check_outputs, inputs
-from sfumato.table.policy import read_policy
-from sfumato.table.released_rows import is_released_file
-from sfumato.table.whole import read_table
+from sfumato.policy.model import read_policy
+from sfumato.receipts.finding import receipt_of_file
+from sfumato.receipts.released_rows import is_released_file
 
 __all__ = ["audit"]
 

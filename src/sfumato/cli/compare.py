@@ -9,7 +9,7 @@ import click
 from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
 from sfumato.cli.words import cluster_numbers, command_line
-from sfumato.table.outputs import check_outputs, inputs
+from sfumato.files.storage.outputs import check_outputs, inputs
 
 __all__ = ["compare"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sfumato.table.csv_dialect import CsvFile
+from sfumato.files.formats.csv_dialect import CsvFile
 
 __all__ = ["csv_options"]
 

@@ -9,10 +9,11 @@ import click
 
 from sfumato.cli.progress import Progress
 from sfumato.cli.release import three_lines
+from sfumato.cli.tour import FLAGS, Line, release_demo, tour
 from sfumato.core.keys import Key
-from sfumato.demo.tour import FLAGS, Line, demo_table, release_demo, tour, write_demo
+from sfumato.datasets import demo_table, write_demo
 from sfumato.exceptions import SfumatoWarning
-from sfumato.table.workspace import check_target
+from sfumato.files.storage.workspace import check_target
 
 __all__ = ["demo"]
 

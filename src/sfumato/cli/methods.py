@@ -9,7 +9,7 @@ import click
 
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.catalogue import methods as every_method
-from sfumato.perturb.entries import Method
+from sfumato.perturb.catalogue.entries import Method
 
 __all__ = ["methods"]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from sfumato.cli.csv_options import csv_options
-from sfumato.table.atomic import write_atomically
-from sfumato.table.files import open_source
-from sfumato.table.outputs import check_outputs, inputs
-from sfumato.table.policy import read_policy
-from sfumato.table.policy_text import first_policy
-from sfumato.table.profile import profile
-from sfumato.table.roles import guess_roles
+from sfumato.files.opening import open_source
+from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.outputs import check_outputs, inputs
+from sfumato.policy.model import read_policy
+from sfumato.policy.profile import profile
+from sfumato.policy.roles import guess_roles
+from sfumato.policy.text import first_policy
 
 __all__ = ["policy"]
 

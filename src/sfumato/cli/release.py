@@ -16,9 +16,9 @@ from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
 from sfumato.exceptions import SfumatoWarning
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
-from sfumato.pipeline.receipt import Receipt
 from sfumato.pipeline.release import EngineMaker
 from sfumato.pipeline.release import release as run_release
+from sfumato.receipts.shown import Receipt
 
 __all__ = ["parse_settings", "release", "show_warnings"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from sfumato.cli.progress import Progress
+from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.outputs import check_outputs
 from sfumato.papers.catalogue import papers
-from sfumato.table.atomic import write_atomically
-from sfumato.table.outputs import check_outputs
 
 __all__ = ["reproduce"]
 
@@ -44,9 +44,9 @@ def reproduce(
             click.echo(f"{entry.name:8} {entry.about}")
         click.echo("\nsfumato reproduce PAPER repeats one, sfumato reproduce --all all of them.")
         return
-    from sfumato.papers.render_html import to_html
-    from sfumato.papers.render_json import to_json
-    from sfumato.papers.render_text import to_text
+    from sfumato.papers.rendering.html import to_html
+    from sfumato.papers.rendering.json import to_json
+    from sfumato.papers.rendering.text import to_text
     from sfumato.papers.runner import reproduce as run
 
     check_outputs({"the report": report}, force=force)

@@ -9,8 +9,9 @@ Names are imported on first use, so that importing this package costs nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato._lazy import lazy_names
 
 if TYPE_CHECKING:
     from sfumato.cluster.chameleon import Chameleon
@@ -31,25 +32,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Chameleon": "sfumato.cluster.chameleon",
-    "FuzzyCMeans": "sfumato.cluster.fuzzy",
-    "FuzzyCentres": "sfumato.cluster.fuzzy_iteration",
-    "fuzzy_centres": "sfumato.cluster.fuzzy_iteration",
-    "fuzzy_memberships": "sfumato.cluster.fuzzy_iteration",
-    "LloydResult": "sfumato.cluster.lloyd",
-    "lloyd_kmeans": "sfumato.cluster.lloyd",
-    "nearest_centre": "sfumato.cluster.nearest",
+    "Chameleon": "chameleon",
+    "FuzzyCMeans": "fuzzy",
+    "FuzzyCentres": "fuzzy_iteration",
+    "fuzzy_centres": "fuzzy_iteration",
+    "fuzzy_memberships": "fuzzy_iteration",
+    "LloydResult": "lloyd",
+    "lloyd_kmeans": "lloyd",
+    "nearest_centre": "nearest",
 }
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

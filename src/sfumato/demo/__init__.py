@@ -1,1 +1,1 @@
-"""The demo: a customer table made by us, and a first release of it."""
+"""The old place of the demo table, which is in `sfumato.datasets` now."""

@@ -5,17 +5,18 @@ Names are imported on first use, so that importing this package costs nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato._lazy import lazy_names
 
 if TYPE_CHECKING:
     from sfumato.papers.catalogue import Paper, paper, papers
     from sfumato.papers.data_files import Dataset, data_folder, datasets, read_dataset, read_numbers
     from sfumato.papers.point_layouts import draw_points
-    from sfumato.papers.render_html import to_html
-    from sfumato.papers.render_json import to_json
-    from sfumato.papers.render_markdown import to_markdown
-    from sfumato.papers.render_text import to_text
+    from sfumato.papers.rendering.html import to_html
+    from sfumato.papers.rendering.json import to_json
+    from sfumato.papers.rendering.markdown import to_markdown
+    from sfumato.papers.rendering.text import to_text
     from sfumato.papers.result import Bar, Cell, Figure, Panel, Reproduction, Row, Series, Table, judge
     from sfumato.papers.runner import reproduce
 
@@ -49,23 +50,13 @@ _HOMES = {
     "catalogue": ("Paper", "paper", "papers"),
     "data_files": ("Dataset", "data_folder", "datasets", "read_dataset", "read_numbers"),
     "point_layouts": ("draw_points",),
-    "render_html": ("to_html",),
-    "render_json": ("to_json",),
-    "render_markdown": ("to_markdown",),
-    "render_text": ("to_text",),
+    "rendering.html": ("to_html",),
+    "rendering.json": ("to_json",),
+    "rendering.markdown": ("to_markdown",),
+    "rendering.text": ("to_text",),
     "result": ("Bar", "Cell", "Figure", "Panel", "Reproduction", "Row", "Series", "Table", "judge"),
     "runner": ("reproduce",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _MODULE_OF)

@@ -23,7 +23,7 @@ from sfumato.papers.result import ANY, Bar, Cell, Figure, Panel, Reproduction, R
 from sfumato.papers.source import source
 from sfumato.papers.work import Worker
 from sfumato.perturb import Microaggregation, NestedClustering
-from sfumato.perturb.nested import nested_groups
+from sfumato.perturb.perturbers.nested import nested_groups
 
 __all__ = ["read_adult", "reproduce"]
 

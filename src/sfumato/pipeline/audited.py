@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
 from sfumato.core.keys import Key
-from sfumato.core.receipt import ReceiptBody, release_order
 from sfumato.exceptions import DataError, PolicyLimitError
+from sfumato.files.entire import number_frame
+from sfumato.files.headers import require_columns
+from sfumato.files.schema import ColumnRules
+from sfumato.files.source import Source
 from sfumato.pipeline.cells import Cells
-from sfumato.table.headers import require_columns
-from sfumato.table.policy import Limits
-from sfumato.table.raw import Source
-from sfumato.table.released_rows import SAVED_ANEW, ReleasedRows
-from sfumato.table.roles import Roles
-from sfumato.table.schema import ColumnRules
-from sfumato.table.whole import number_frame
+from sfumato.policy.model import Limits
+from sfumato.policy.roles import Roles
+from sfumato.receipts.body import ReceiptBody, release_order
+from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows
 
 __all__ = ["MOST_ROWS", "audit_files", "check_limits"]
 

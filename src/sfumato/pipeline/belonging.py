@@ -6,15 +6,15 @@ import numpy as np
 
 from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
-from sfumato.core.receipt import ReceiptBody
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import DataError
+from sfumato.files.headers import require_columns
+from sfumato.files.schema import ColumnRules
+from sfumato.files.source import Source
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.watch import Watch
-from sfumato.table.headers import require_columns
-from sfumato.table.raw import Source
-from sfumato.table.roles import Roles
-from sfumato.table.schema import ColumnRules
+from sfumato.policy.roles import Roles
+from sfumato.receipts.body import ReceiptBody
 
 __all__ = ["require_original"]
 

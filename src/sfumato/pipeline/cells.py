@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sfumato.core.rows import RecordIds, RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.table.numbers import NumberBatch, parse_column
-from sfumato.table.raw import RawBatch, Source
-from sfumato.table.roles import Roles
-from sfumato.table.schema import ColumnRules
+from sfumato.files.numbers import NumberBatch, parse_column
+from sfumato.files.schema import ColumnRules
+from sfumato.files.source import RawBatch, Source
+from sfumato.policy.roles import Roles
 
 __all__ = ["Cells"]
 

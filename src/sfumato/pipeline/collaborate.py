@@ -11,26 +11,26 @@ from typing import Any
 
 from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
-from sfumato.core.receipt import release_identity, seal_receipt
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import ParameterError, SharedKeyWarning
+from sfumato.files.opening import file_kind, open_source
+from sfumato.files.shared_file import NamedTypes, SharedFile, read_shared, type_names, write_shared
+from sfumato.files.source import Described, Source
+from sfumato.files.storage.outputs import check_outputs, inputs
+from sfumato.files.storage.workspace import Workspace, file_digest, guarded_writes
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
-from sfumato.pipeline.engine import Tally
+from sfumato.pipeline.engines.engine import Tally
+from sfumato.pipeline.engines.joint import JointEngine, NextPassError, OffsetSource, merged_learnt, own_answer
+from sfumato.pipeline.engines.local import LocalEngine
 from sfumato.pipeline.fit import Fit, fit
-from sfumato.pipeline.joint import JointEngine, NextPassError, OffsetSource, merged_learnt, own_answer
 from sfumato.pipeline.keys import choose_key
-from sfumato.pipeline.local import LocalEngine
 from sfumato.pipeline.plan import Plan, make_plan, settle_policy
 from sfumato.pipeline.release import commit, receipt_body, write_job
 from sfumato.pipeline.watch import Watch
-from sfumato.table.files import file_kind, open_source
-from sfumato.table.keyring import receipt_path
-from sfumato.table.outputs import check_outputs, inputs
-from sfumato.table.policy import Policy
-from sfumato.table.raw import Described, Source
-from sfumato.table.shared import NamedTypes, SharedFile, read_shared, type_names, write_shared
-from sfumato.table.workspace import Workspace, file_digest, guarded_writes
+from sfumato.policy.model import Policy
+from sfumato.receipts.body import release_identity, seal_receipt
+from sfumato.receipts.finding import receipt_path
 
 __all__ = ["Joined", "merge", "release_joint", "summarize"]
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
-from sfumato.table.decimals import from_units, to_units
-from sfumato.table.schema import Schema
+from sfumato.files.decimals import from_units, to_units
+from sfumato.files.schema import Schema
 
 __all__ = ["Medians", "median_fills"]
 

@@ -16,13 +16,13 @@ from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Gathered, Survey, Together
 from sfumato.exceptions import DataError, ParameterError
+from sfumato.files.schema import Look, Schema
+from sfumato.files.source import Described
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engine import Engine
+from sfumato.pipeline.engines.engine import Engine
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
 from sfumato.pipeline.watch import Watch
-from sfumato.table.raw import Described
-from sfumato.table.schema import Look, Schema
 
 __all__ = ["Fit", "fit", "survey_table"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.exceptions import KeyFileError, SfumatoError
-from sfumato.table.atomic import write_atomically
+from sfumato.files.storage.atomic import write_atomically
 
 __all__ = ["History"]
 

@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
-from sfumato.core.receipt import ReceiptBody, release_order
 from sfumato.exceptions import DataError, ReceiptError
+from sfumato.files.formats.sinks import open_sink
+from sfumato.files.headers import require_columns
+from sfumato.files.labels import add_labels, read_labels, same_cells
+from sfumato.files.numbers import parse_column
+from sfumato.files.opening import file_kind, open_source
+from sfumato.files.source import Source
+from sfumato.files.storage.outputs import check_outputs, inputs
+from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.pipeline.belonging import require_original
 from sfumato.pipeline.watch import Watch
-from sfumato.table.files import file_kind, open_source
-from sfumato.table.headers import require_columns
-from sfumato.table.keyring import receipt_of, receipt_of_file
-from sfumato.table.labels import add_labels, read_labels, same_cells
-from sfumato.table.numbers import parse_column
-from sfumato.table.outputs import check_outputs, inputs
-from sfumato.table.raw import Source
-from sfumato.table.released_rows import ReleasedRows, is_released_file
-from sfumato.table.sinks import open_sink
-from sfumato.table.workspace import Workspace, guarded_writes
+from sfumato.receipts.body import ReceiptBody, release_order
+from sfumato.receipts.finding import receipt_of, receipt_of_file
+from sfumato.receipts.released_rows import ReleasedRows, is_released_file
 
 __all__ = ["Joined", "join"]
 

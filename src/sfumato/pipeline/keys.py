@@ -10,7 +10,7 @@ from pathlib import Path
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import KeyFileError, ParameterError
-from sfumato.table.keyring import keys_folder, new_key_path, own_folder
+from sfumato.files.storage.keyring import keys_folder, new_key_path, own_folder
 
 __all__ = ["ReleaseKey", "choose_key"]
 

@@ -8,10 +8,10 @@ from typing import Any
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError, PolicyError, SfumatoError
 from sfumato.perturb.catalogue import DEFAULT_METHOD, METHODS, method
-from sfumato.perturb.drive import Drive
-from sfumato.perturb.entries import Method
-from sfumato.perturb.parameters import check_parameter, nearest_name
-from sfumato.table.policy import Policy
+from sfumato.perturb.catalogue.entries import Method
+from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.parameters import check_parameter, nearest_name
+from sfumato.policy.model import Policy
 
 __all__ = ["build_drive", "build_perturber", "check_settings"]
 

@@ -10,14 +10,14 @@ from typing import Any
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, PolicyError
+from sfumato.files.headers import require_columns
+from sfumato.files.source import Described
 from sfumato.perturb.catalogue import DEFAULT_METHOD
-from sfumato.perturb.drive import Drive
+from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.method import build_drive
-from sfumato.table.headers import require_columns
-from sfumato.table.policy import MethodChoice, Policy, read_policy
-from sfumato.table.raw import Described
-from sfumato.table.roles import Roles, assign_roles
+from sfumato.policy.model import MethodChoice, Policy, read_policy
+from sfumato.policy.roles import Roles, assign_roles
 
 __all__ = ["Plan", "make_plan", "settle_policy"]
 

@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
-from sfumato.core.receipt import ReceiptBody, order_subkey, release_identity, seal_receipt
 from sfumato.exceptions import DataError, ParameterError, RepeatedReleaseWarning, UnchangedCellsWarning
-from sfumato.pipeline.engine import Engine, Tally, WriteJob
+from sfumato.files.finish import new_columns
+from sfumato.files.formats.postgresql import PostgresSource, copy_to_table, is_postgres
+from sfumato.files.opening import file_kind, open_released, open_source
+from sfumato.files.source import Described, Source
+from sfumato.files.storage.outputs import check_outputs, inputs
+from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
+from sfumato.pipeline.engines.engine import Engine, Tally, WriteJob
+from sfumato.pipeline.engines.local import LocalEngine
 from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.history import History
 from sfumato.pipeline.keys import ReleaseKey, choose_key
-from sfumato.pipeline.local import LocalEngine
 from sfumato.pipeline.plan import Plan, make_plan, settle_policy
-from sfumato.pipeline.receipt import Receipt
 from sfumato.pipeline.undo import undo_map
 from sfumato.pipeline.watch import Watch
-from sfumato.table.files import file_kind, open_released, open_source
-from sfumato.table.finish import new_columns
-from sfumato.table.keyring import receipt_path, write_private
-from sfumato.table.outputs import check_outputs, inputs
-from sfumato.table.policy import Policy
-from sfumato.table.postgresql import PostgresSource, copy_to_table, is_postgres
-from sfumato.table.raw import Described, Source
-from sfumato.table.released_rows import rows_hasher
-from sfumato.table.workspace import Workspace, check_target, file_digest, guarded_writes
+from sfumato.policy.model import Policy
+from sfumato.receipts.body import ReceiptBody, order_subkey, release_identity, seal_receipt
+from sfumato.receipts.finding import receipt_path, write_private
+from sfumato.receipts.released_rows import rows_hasher
+from sfumato.receipts.shown import Receipt
 
 __all__ = ["REPEATED", "EngineMaker", "commit", "receipt_body", "release", "write_job"]
 

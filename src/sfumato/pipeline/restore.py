@@ -11,26 +11,26 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.keys import Key
-from sfumato.core.receipt import ReceiptBody, release_order
 from sfumato.exceptions import DataError, ReceiptError
+from sfumato.files.finish import assemble, finish_column
+from sfumato.files.formats.sinks import open_sink
+from sfumato.files.headers import require_columns
+from sfumato.files.numbers import NumberBatch
+from sfumato.files.opening import file_kind, open_released, open_source
+from sfumato.files.schema import ColumnRules, NumberColumn, known_type
+from sfumato.files.source import RawBatch, Source
+from sfumato.files.storage.outputs import check_outputs, inputs
+from sfumato.files.storage.reorder import Reorder
+from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.perturb.catalogue import method
-from sfumato.perturb.drive import Drive
+from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.undo import Undo, undo_map
 from sfumato.pipeline.watch import Watch
-from sfumato.table.files import file_kind, open_released, open_source
-from sfumato.table.finish import assemble, finish_column
-from sfumato.table.headers import require_columns
-from sfumato.table.keyring import receipt_of_file
-from sfumato.table.numbers import NumberBatch
-from sfumato.table.outputs import check_outputs, inputs
-from sfumato.table.raw import RawBatch, Source
-from sfumato.table.released_rows import SAVED_ANEW, ReleasedRows, is_released_file
-from sfumato.table.reorder import Reorder
-from sfumato.table.roles import Roles
-from sfumato.table.schema import ColumnRules, NumberColumn, known_type
-from sfumato.table.sinks import open_sink
-from sfumato.table.workspace import Workspace, guarded_writes
+from sfumato.policy.roles import Roles
+from sfumato.receipts.body import ReceiptBody, release_order
+from sfumato.receipts.finding import receipt_of_file
+from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows, is_released_file
 
 __all__ = ["Restored", "restore"]
 

@@ -8,8 +8,8 @@ from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from sfumato.files.storage.atomic import write_atomically
 from sfumato.report.blocks import Block, Page
-from sfumato.table.atomic import write_atomically
 
 __all__ = ["render_fragment", "render_page", "write_page"]
 

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
-from sfumato.core.receipt import release_identity, seal_receipt
 from sfumato.exceptions import ParameterError, RepeatedReleaseWarning
-from sfumato.pipeline.engine import Tally
+from sfumato.pipeline.engines.engine import Tally
 from sfumato.pipeline.fit import fit
 from sfumato.pipeline.history import History
 from sfumato.pipeline.keys import choose_key
 from sfumato.pipeline.plan import make_plan, settle_policy
 from sfumato.pipeline.release import REPEATED, receipt_body, write_job
 from sfumato.pipeline.watch import Watch
+from sfumato.policy.model import Policy
+from sfumato.receipts.body import release_identity, seal_receipt
+from sfumato.receipts.finding import receipt_path, write_private
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.table import SparkTable
-from sfumato.table.keyring import receipt_path, write_private
-from sfumato.table.policy import Policy
 
 __all__ = ["release"]
 

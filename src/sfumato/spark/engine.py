@@ -21,17 +21,17 @@ from sfumato.core.sealed import seal, unseal
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError, SfumatoError
-from sfumato.perturb.drive import Drive
+from sfumato.files.finish import output_types
+from sfumato.files.formats.arrow_rows import arrow_schema
+from sfumato.files.schema import Look
+from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engine import Tally, WriteJob
+from sfumato.pipeline.engines.engine import Tally, WriteJob
 from sfumato.pipeline.watch import Watch
 from sfumato.spark.errand import cells_data, job_data, rounds_data, summary_data
 from sfumato.spark.outcome import Outcomes
 from sfumato.spark.table import NUMBER, SparkTable
 from sfumato.spark.task import BUCKET, ERRAND, ERROR, RESULT, WORD, summarise_rows, write_rows
-from sfumato.table.arrow import arrow_schema
-from sfumato.table.finish import output_types
-from sfumato.table.schema import Look
 
 __all__ = ["SparkEngine"]
 

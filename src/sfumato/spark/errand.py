@@ -15,14 +15,14 @@ from sfumato.core.fingerprint import RowHasher
 from sfumato.core.plan import Facts
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Summary, Survey, Together
-from sfumato.perturb.drive import Drive
-from sfumato.perturb.recipe import Replay, perturber_of, recipe_of
+from sfumato.files.schema import ColumnRules, NumberColumn
+from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.recipe import Replay, perturber_of, recipe_of
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engine import WriteJob
+from sfumato.pipeline.engines.engine import WriteJob
 from sfumato.pipeline.fills import Medians
 from sfumato.pipeline.undo import undo_map
-from sfumato.table.roles import Roles
-from sfumato.table.schema import ColumnRules, NumberColumn
+from sfumato.policy.roles import Roles
 
 __all__ = [
     "cells_data",

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import DataError
+from sfumato.files.formats.typed_source import TypedSource
+from sfumato.files.opening import file_kind
+from sfumato.files.source import Source
+from sfumato.files.storage.workspace import Workspace
 from sfumato.pipeline.watch import Watch
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.session import spark_session
 from sfumato.spark.table import SparkTable, check_types
-from sfumato.table.files import file_kind
-from sfumato.table.raw import Source
-from sfumato.table.typed_source import TypedSource
-from sfumato.table.workspace import Workspace
 
 __all__ = ["spark_engine"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.accumulators import AccumulatorParam
 
 from sfumato.core.coverage import Coverage
-from sfumato.pipeline.engine import Tally
+from sfumato.pipeline.engines.engine import Tally
 
 __all__ = ["Outcomes"]
 

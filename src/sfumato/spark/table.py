@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.table.arrow import polars_types
-from sfumato.table.headers import check_headers, require_columns
-from sfumato.table.raw import CsvStyle
+from sfumato.files.formats.arrow_rows import polars_types
+from sfumato.files.headers import check_headers, require_columns
+from sfumato.files.source import CsvStyle
 
 __all__ = ["NUMBER", "SparkTable"]
 

@@ -19,14 +19,14 @@ from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.core.travel import learnt_of, pack, unpack
 from sfumato.exceptions import SfumatoError
-from sfumato.perturb.recipe import Replay
+from sfumato.files.finish import assemble, output_types
+from sfumato.files.formats.arrow_rows import raw_rows, record_batches
+from sfumato.files.numbers import NumberBatch
+from sfumato.files.schema import Look
+from sfumato.perturb.mechanism.recipe import Replay
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engine import Tally, WriteJob, perturb_batch
+from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
 from sfumato.spark.errand import cells_of, first_summary, job_of, replay_of
-from sfumato.table.arrow import raw_rows, record_batches
-from sfumato.table.finish import assemble, output_types
-from sfumato.table.numbers import NumberBatch
-from sfumato.table.schema import Look
 
 __all__ = ["BUCKET", "ERRAND", "ERROR", "RESULT", "WORD", "summarise_rows", "write_rows"]
 

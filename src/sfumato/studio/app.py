@@ -7,7 +7,6 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -19,6 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from sfumato import __version__
+from sfumato.datasets import write_demo
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.perturb.catalogue import DEFAULT_METHOD
 from sfumato.studio.events import Board, Stream, error_data, json_lines
@@ -212,7 +212,7 @@ async def _demo(request: Request) -> Response:
     studio = _studio(request)
     async with studio.loading():
         path = studio.folder.new_file(".csv")
-        path.write_bytes((resources.files("sfumato.demo") / "customers.csv").read_bytes())
+        write_demo(path)
         await studio.in_thread(studio.load, path, "customers.csv", "customers.csv")
         assert studio.session.dataset is not None
         studio.session.dataset.is_demo = True

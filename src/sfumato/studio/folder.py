@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from sfumato.exceptions import DataError
-from sfumato.table.held_folder import hold_new, let_go, sweep
+from sfumato.files.storage.held_folder import hold_new, let_go, sweep
 
 __all__ = ["Folder", "private_home"]
 

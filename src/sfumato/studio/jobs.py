@@ -86,10 +86,10 @@ class ReleaseJobs:
             self._tell(job, status="failed", **told)
 
     def _release(self, job: _Job, dataset: Dataset, policy: Any) -> None:
+        from sfumato.files.storage.keyring import new_key_path
         from sfumato.pipeline.release import release
+        from sfumato.policy.text import policy_text
         from sfumato.studio.release_audit import audit_sample
-        from sfumato.table.keyring import new_key_path
-        from sfumato.table.policy_text import policy_text
 
         job.place.mkdir(mode=0o700)
         stem, ending = file_stem(dataset.label), label_of(dataset.label)[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import ParameterError
-from sfumato.table.policy import Columns, Enhance, Guard, MethodChoice, Policy
+from sfumato.policy.model import Columns, Enhance, Guard, MethodChoice, Policy
 
 __all__ = ["EXTRAS", "command_line", "file_stem", "policy_of"]
 

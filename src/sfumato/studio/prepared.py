@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attack.decimals import infer_decimals
-from sfumato.auditing.clusterings import Effort, Found, free_kmeans, named_kmeans
-from sfumato.auditing.rescaling import Rescaling, rescaling_by
+from sfumato.attack.engine.decimals import infer_decimals
+from sfumato.auditing.utility.clusterings import Effort, Found, free_kmeans, named_kmeans
+from sfumato.auditing.utility.rescaling import Rescaling, rescaling_by
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.metrics import adjusted_rand, misclassification_rate
+from sfumato.policy.overview import complete_columns
 from sfumato.studio.session import FEWEST_ROWS
 from sfumato.studio.settings import CLUSTERS
-from sfumato.table.overview import complete_columns
 
 __all__ = ["ClusterAgreement", "Prepared", "prepare"]
 

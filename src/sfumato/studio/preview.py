@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attack.catalogue import attacks
-from sfumato.attack.referee import Referee
-from sfumato.attack.result import Result
+from sfumato.attack.engine.referee import Referee
+from sfumato.attack.engine.result import Result
 from sfumato.auditing.grading import judge
 from sfumato.auditing.privacy import measure_privacy
 from sfumato.auditing.run import describe_method

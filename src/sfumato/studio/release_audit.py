@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
-from sfumato.auditing.utility import measure_utility
+from sfumato.auditing.utility.measure import measure_utility
 from sfumato.core.keys import Key
-from sfumato.core.receipt import release_places
 from sfumato.exceptions import DataError
-from sfumato.pipeline.receipt import Receipt
+from sfumato.files.opening import open_source
+from sfumato.files.rows_at import numbers_at
+from sfumato.receipts.body import release_places
+from sfumato.receipts.shown import Receipt
 from sfumato.studio.session import BATCH_ROWS
-from sfumato.table.files import open_source
-from sfumato.table.rows_at import numbers_at
 
 __all__ = ["audit_sample"]
 

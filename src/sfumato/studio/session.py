@@ -14,8 +14,8 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 
 if TYPE_CHECKING:
+    from sfumato.policy.overview import Overview
     from sfumato.studio.prepared import Prepared
-    from sfumato.table.overview import Overview
 
 __all__ = ["ROLES", "SAMPLE_ROWS", "Dataset", "Session", "StaleTableError"]
 
@@ -163,9 +163,9 @@ class Session:
         tell : callable
             Called with (what is being done, share done).
         """
-        from sfumato.table.files import open_source
-        from sfumato.table.overview import overview
-        from sfumato.table.roles import guess_roles
+        from sfumato.files.opening import open_source
+        from sfumato.policy.overview import overview
+        from sfumato.policy.roles import guess_roles
 
         seen = overview(
             open_source(path, batch_rows=BATCH_ROWS),

@@ -9,8 +9,8 @@ from sfumato.attack.catalogue import entry
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.catalogue import method, methods
-from sfumato.perturb.entries import Break, Method
-from sfumato.perturb.parameters import Parameter, check_parameter
+from sfumato.perturb.catalogue.entries import Break, Method
+from sfumato.perturb.mechanism.parameters import Parameter, check_parameter
 from sfumato.studio.policies import EXTRAS
 from sfumato.studio.sliders import CONTROLS, SHOWN, control
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.perturb.parameters import Parameter, Span
+from sfumato.perturb.mechanism.parameters import Parameter, Span
 
 __all__ = ["CONTROLS", "SHOWN", "control"]
 

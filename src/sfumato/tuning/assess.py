@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.attack.referee import Referee
+from sfumato.attack.engine.referee import Referee
 from sfumato.auditing.grading import judge
 from sfumato.auditing.privacy import residual_security
-from sfumato.auditing.yardstick import Yardstick
+from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.metrics import variance_security
 from sfumato.tuning.search import Score
 from sfumato.tuning.settings import Setting, keeping

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sfumato.auditing.yardstick import Yardstick
+from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.perturb.catalogue import method
 from sfumato.tuning.budget import parse_seconds

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sfumato.auditing.page import grades_section
-from sfumato.auditing.render_text import percent
+from sfumato.auditing.pages.audit_page import grades_section
+from sfumato.auditing.pages.text import percent
 from sfumato.report.blocks import Block, Cell, Code, Column, Items, Page, Paragraph, Picture, Section, Table
 from sfumato.report.tradeoff import Point, tradeoff_chart
 from sfumato.tuning.comparison_text import by_merit, late_notes, number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sfumato.auditing.grading import GRADES
-from sfumato.auditing.render_text import percent
+from sfumato.auditing.pages.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

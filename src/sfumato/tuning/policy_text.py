@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.table.policy import Columns, Enhance, Guard, Limits, MethodChoice, Policy
-from sfumato.table.policy_text import policy_text
+from sfumato.policy.model import Columns, Enhance, Guard, Limits, MethodChoice, Policy
+from sfumato.policy.text import policy_text
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.subject import Subject
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from sfumato.core.keys import Key
 from sfumato.perturb.catalogue import method, methods
-from sfumato.perturb.entries import Method
+from sfumato.perturb.catalogue.entries import Method
 
 __all__ = ["KMEANS", "Setting", "catalogue_settings", "keeping", "make_perturber"]
 

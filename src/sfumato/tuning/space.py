@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import qmc
 
 from sfumato.perturb.catalogue import method, methods
-from sfumato.perturb.entries import Method
-from sfumato.perturb.parameters import Parameter, Span
+from sfumato.perturb.catalogue.entries import Method
+from sfumato.perturb.mechanism.parameters import Parameter, Span
 from sfumato.tuning.settings import Setting
 
 __all__ = ["Candidate", "candidates", "neighbours", "setting_of"]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attack.decimals import infer_decimals
+from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.perturb.parameters import nearest_name
-from sfumato.table.frames import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
-from sfumato.table.whole import read_table
+from sfumato.files.entire import read_table
+from sfumato.frames.frame import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
+from sfumato.perturb.mechanism.parameters import nearest_name
 
 __all__ = ["MOST_ROWS", "Subject", "read_subject"]
 

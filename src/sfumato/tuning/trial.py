@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
-from sfumato.auditing.yardstick import Usefulness, Yardstick
+from sfumato.auditing.utility.yardstick import Usefulness, Yardstick
 from sfumato.core.keys import Key
 from sfumato.exceptions import SfumatoWarning
 from sfumato.perturb.catalogue import method

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sfumato.auditing.grading import MEANINGS
-from sfumato.auditing.page import grades_section
-from sfumato.auditing.render_text import percent
+from sfumato.auditing.pages.audit_page import grades_section
+from sfumato.auditing.pages.text import percent
 from sfumato.report.blocks import (
     Block,
     Cell,

@@ -1,0 +1,1 @@
+"""Attacks on what kept clusterings give away."""

@@ -1,0 +1,1 @@
+"""Attacks that need nothing but the release."""

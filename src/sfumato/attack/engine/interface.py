@@ -1,0 +1,142 @@
+"""The one interface of all attacks: `Knowledge` in, `Guess` out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sfumato.attack.catalogue import Entry
+    from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.knowledge import Guess, Knowledge
+
+__all__ = ["Attack", "NothingFoundError", "needs_same_columns"]
+
+_MISSING = {
+    "marginals": "needs public marginals of the original columns",
+    "sample": "needs a sample of the population",
+    "records": "needs records of people in the release",
+    "pairs": "needs people whose row in the release is known",
+    "attributes": "needs some columns of people in the release",
+    "clusterings": "needs the centres of the named clusterings",
+    "atom_moments": "needs the moments of the rows that share all named labels",
+    "releases": "needs a second release of the same table",
+    "decimals": "needs the decimals of the original columns",
+}
+
+
+class NothingFoundError(Exception):
+    """The attack ran and has no answer at all; its message says why."""
+
+
+class Attack(ABC):
+    """Base of all attacks.
+
+    A subclass sets `entry` (its row of the catalogue: rung, cost, what it needs) and writes `run`, and
+    `objection` when more than the listed needs must hold.
+    """
+
+    entry: ClassVar[Entry]
+
+    @property
+    def rung(self) -> int:
+        """Rung of the ladder of knowledge, 0 (nothing) to 4 (known pairs)."""
+        return self.entry.rung
+
+    @property
+    def cost(self) -> str:
+        """What the attack costs an attacker, with the default number of known people."""
+        return self.entry.cost
+
+    def applies(self, knowledge: Knowledge) -> str | None:
+        """Return None when the attack can run on this knowledge, or the reason why it cannot.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+            What the attacker holds.
+
+        Returns
+        -------
+        str or None
+            A reason in plain words.
+        """
+        if knowledge.n_rows < 4:
+            return f"the release has {knowledge.n_rows} rows, at least 4 are needed"
+        for need in self.entry.needs:
+            held = getattr(knowledge, need)
+            size = 1 if held is None else len(held.rows) if need == "pairs" else 1
+            if held is None or size == 0 or (need == "releases" and not held):
+                return _MISSING[need]
+        if not np.isfinite(knowledge.released).all():
+            return "the release has missing or infinite cells"
+        return self.objection(knowledge)
+
+    def objection(self, knowledge: Knowledge) -> str | None:  # noqa: ARG002 - subclasses look at it
+        """Return a reason of this attack's own why it cannot run, or None.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+            What the attacker holds; all listed needs are present.
+
+        Returns
+        -------
+        str or None
+            A reason in plain words.
+        """
+        return None
+
+    @abstractmethod
+    def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
+        """Attack.
+
+        Parameters
+        ----------
+        knowledge : Knowledge
+            What the attacker holds.
+        deadline : Deadline
+            To be checked between chunks of work.
+
+        Returns
+        -------
+        Guess
+            Values for the target rows, or rows for the known people.
+
+        Raises
+        ------
+        NothingFoundError
+            When the attack ran and has no answer.
+        OutOfTimeError
+            When the time is used up and there is no partial answer.
+        """
+
+
+def needs_same_columns(knowledge: Knowledge) -> str | None:
+    """Return a reason when the release does not have the columns of the original.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        What the attacker holds.
+
+    Returns
+    -------
+    str or None
+        The reason, or None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sfumato.attack.engine.knowledge import Knowledge
+    >>> needs_same_columns(Knowledge(np.ones((5, 1)), ("a", "b"), np.arange(5)))
+    'the release has 1 columns, the original 2: cells do not correspond'
+    """
+    if knowledge.keeps_columns:
+        return None
+    return (
+        f"the release has {knowledge.released.shape[1]} columns, the original {knowledge.n_columns}: "
+        "cells do not correspond"
+    )

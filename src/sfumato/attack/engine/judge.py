@@ -1,0 +1,155 @@
+"""The judge: holds the truth against an attack's guess, beside a constant guess and broken correspondence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.attack.engine import scoring
+from sfumato.attack.engine.deadline import OutOfTimeError
+from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray
+from sfumato.attack.engine.result import Result, Scores, summarise
+from sfumato.exceptions import DataError
+
+__all__ = ["Judge"]
+
+CONTROL_ROUNDS = 5
+#: share of a column's variance that is left when the column counts as laid open
+OPEN = 0.05
+
+
+class Judge:
+    """Scores guesses against one original.
+
+    Parameters
+    ----------
+    truth : array of shape (n, d)
+        The original, rows in the order of the release.
+    positions : array of shape (n,)
+        Row numbers in the original file.
+    seed : int
+        Draws who is held against whom in the control.
+    """
+
+    def __init__(self, truth: FloatArray, positions: IntArray, seed: int) -> None:
+        self._truth = truth
+        self._positions = positions
+        self._seed = seed
+        self._tolerance = scoring.tolerances(truth)
+        self._typical: FloatArray | None = None  # the first guess pays for the sorting
+
+    def values(
+        self, ran: Result, guess: Guess, targets: IntArray, dropped: IntArray, given: IntArray | None = None
+    ) -> Result:
+        """Return the result of a guess of values.
+
+        Parameters
+        ----------
+        ran : Result
+            With everything but scores.
+        guess : Guess
+            Values of the target rows.
+        targets : array of shape (t,)
+            Rows that were asked for.
+        dropped : array of integers
+            Rows that are known to the attacker and do not count.
+        given : array of integers, optional
+            Columns that are known to the attacker and do not count.
+
+        Returns
+        -------
+        Result
+            Scored.
+        """
+        values = guess.values
+        shape = (targets.size, self._truth.shape[1])
+        if values is None or values.ndim not in {2, 3} or values.shape[-2:] != shape:
+            raise DataError(f"the attack must answer with values of shape {shape}")
+        keep = ~np.isin(targets, dropped)
+        rows = targets[keep]
+        if rows.size == 0:
+            return replace(ran, status="not applicable", reason="no row is left to be guessed")
+        if self._typical is None:
+            self._typical = scoring.typical_record(self._truth, self._tolerance)
+        guessed, truth = values[..., keep, :], self._truth[rows]
+        tolerance = self._tolerance.copy()
+        tolerance[np.empty(0, dtype=np.int64) if given is None else given] = 0.0  # 0 marks a column that is not scored
+        if not tolerance.any():
+            return replace(ran, status="not applicable", reason="no column is left to be guessed")
+        constant = np.broadcast_to(self._typical, truth.shape)
+
+        def against(other: IntArray) -> FloatArray:
+            return scoring.record_scores(guessed, truth[other], tolerance)
+
+        scores = Scores(
+            rows=self._positions[rows],
+            attack=scoring.record_scores(guessed, truth, tolerance),
+            baseline=scoring.record_scores(constant, truth, tolerance),
+            control=self._control(rows.size, against),
+        )
+        scored = replace(
+            summarise(ran, scores),
+            cell_rate=float(scoring.cell_hits(guessed, truth, tolerance).mean()),
+            residual=scoring.residual_security(guessed, truth, tolerance),
+        )
+        return _settle(scored, guess)
+
+    def links(self, ran: Result, guess: Guess, people: IntArray) -> Result:
+        """Return the result of a guess of rows.
+
+        Parameters
+        ----------
+        ran : Result
+            With everything but scores.
+        guess : Guess
+            Rows named for each person.
+        people : array of shape (m,)
+            The right rows.
+
+        Returns
+        -------
+        Result
+            Scored.
+        """
+        if guess.candidates is None or len(guess.candidates) != people.size:
+            raise DataError(f"the attack must name rows for {people.size} people")
+        named = guess.candidates
+        if not guess.complete:  # people come in random order: those the time sufficed for are a fair sample
+            answered = [person for person, rows in enumerate(named) if rows.size]
+            if not answered:
+                raise OutOfTimeError
+            named, people = tuple(named[person] for person in answered), people[answered]
+        scores = Scores(
+            rows=self._positions[people],
+            attack=scoring.link_scores(named, people),
+            baseline=np.full(people.size, 1.0 / self._truth.shape[0]),
+            control=self._control(people.size, lambda other: scoring.link_scores(named, people[other])),
+        )
+        return _settle(summarise(ran, scores), guess)
+
+    def _control(self, size: int, score: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """Return the mean score when every answer is held against somebody else."""
+        if size < 2:
+            return np.zeros(size)
+        generator = np.random.default_rng([self._seed, 1])
+        total = np.zeros(size)
+        for _ in range(CONTROL_ROUNDS):
+            ring = generator.permutation(size)
+            other = np.empty(size, dtype=np.int64)
+            other[ring] = np.roll(ring, 1)  # one ring through all: nobody meets the own record
+            total += score(other)
+        return total / CONTROL_ROUNDS
+
+
+def _settle(scored: Result, guess: Guess) -> Result:
+    """Return the result with its final status."""
+    if not guess.complete:
+        return replace(scored, status="timed out")
+    # a column that is laid open counts, even when the other columns keep whole records from being recovered
+    open_column = scored.residual is not None and min(scored.residual) < OPEN
+    if open_column or (scored.lift_low is not None and scored.lift_low > 0):
+        return scored
+    reason = scored.reason or "recovers no more than can be guessed without the release"
+    return replace(scored, status="ineffective", reason=reason)

@@ -1,0 +1,329 @@
+"""The referee: alone holds the originals, hands out knowledge, runs attacks against the clock and scores them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.attack.atoms.kept_clusterings import Named
+from sfumato.attack.atoms.regions import label_table
+from sfumato.attack.catalogue import attacks, cost_of_known, default_known, load
+from sfumato.attack.engine.copies import as_table, frozen, frozen_rows, unscorable
+from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
+from sfumato.attack.engine.decimals import infer_decimals
+from sfumato.attack.engine.interface import Attack, NothingFoundError
+from sfumato.attack.engine.judge import Judge
+from sfumato.attack.engine.knowledge import Attributes, IntArray, Knowledge, Marginals, Pairs
+from sfumato.attack.engine.result import Result
+from sfumato.exceptions import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["Referee", "run_attack"]
+
+_LEVELS = np.linspace(0.0, 1.0, 101)
+
+
+class Referee:
+    """Holds the originals, builds `Knowledge` from copies, runs attacks and scores their guesses.
+
+    Parameters
+    ----------
+    original : array-like of shape (n, d)
+        The original table.
+    released : array-like of shape (n, e)
+        The released table, rows in the order of the released file.
+    order : array-like of shape (n,), optional
+        ``order[i]`` is the original row that stands in row i of the release. None: the same order.
+    columns : sequence of str, optional
+        Names of the original columns.
+    method : str, optional
+        Public identifier of the method.
+    parameters : mapping, optional
+        Public parameters of the method.
+    decimals : sequence of (int or None), or 'infer', or None
+        Decimals of the original columns that are public; 'infer' counts them in the original, None keeps
+        them from the attacker.
+    population : array-like of shape (s, d), optional
+        People of the same population that are not in the table (rung 2). None: the attacker holds some of the
+        table's own records without their rows, and those are not scored.
+    releases : sequence of array-like of shape (n, e), optional
+        Further releases, rows in the same order as `released`.
+    labels : mapping of k to labels of shape (n,), or array-like of shape (n, number of clusterings), optional
+        Labels of the original rows that are published with the release. None: attacks cluster what they hold.
+    scaling : {'std', 'range', 'none'}, optional
+        The space in which the labels were found.
+    seed : int, optional
+        Chooses known people and targets.
+    max_targets : int, optional
+        Largest number of rows that attacks are asked for.
+    seconds : float, optional
+        Time budget of one attack.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.random.default_rng(1).normal(size=(60, 3))
+    >>> referee = Referee(table, table @ np.linalg.qr(np.arange(9.0).reshape(3, 3) ** 2)[0])
+    >>> referee.run("as-released").status, referee.run("affine").rate
+    ('ineffective', 1.0)
+    """
+
+    def __init__(
+        self,
+        original: ArrayLike,
+        released: ArrayLike,
+        *,
+        order: ArrayLike | None = None,
+        columns: Sequence[str] | None = None,
+        method: str | None = None,
+        parameters: Mapping[str, object] | None = None,
+        decimals: Sequence[int | None] | str | None = "infer",
+        population: ArrayLike | None = None,
+        releases: Iterable[ArrayLike] = (),
+        labels: Mapping[int, ArrayLike] | ArrayLike | None = None,
+        scaling: str = "std",
+        seed: int = 0,
+        max_targets: int = 2000,
+        seconds: float = 10.0,
+    ) -> None:
+        table = as_table(original, "original")
+        n_rows, n_columns = table.shape
+        self._released = frozen(as_table(released, "released"))
+        if self._released.shape[0] != n_rows:
+            raise DataError(
+                f"the original has {n_rows} rows, the release {self._released.shape[0]}",
+                hint="give the released rows of the same people, and their order if the release is shuffled",
+            )
+        self._releases = tuple(frozen(as_table(other, "releases")) for other in releases)
+        for other in self._releases:
+            if other.shape != self._released.shape:
+                raise DataError(f"a further release has shape {other.shape}, the first {self._released.shape}")
+        positions = np.arange(n_rows) if order is None else np.asarray(order, dtype=np.int64)
+        if positions.shape != (n_rows,) or not np.array_equal(np.sort(positions), np.arange(n_rows)):
+            raise ParameterError(f"order must hold every row number from 0 to {n_rows - 1} once")
+        # held in the order of the release: row i of both tables is the same person
+        self._truth = table[positions]
+        self._columns = tuple(columns) if columns is not None else tuple(f"c{j}" for j in range(n_columns))
+        if len(self._columns) != n_columns:
+            raise ParameterError(f"{len(self._columns)} column names for {n_columns} columns")
+        self._method = method
+        self._parameters = MappingProxyType(dict(parameters or {}))
+        self._problem = unscorable(self._truth)
+        self._judge = Judge(self._truth, positions, seed) if self._problem is None else None
+        self._decimals = self._public_decimals(decimals)
+        self._population = None if population is None else frozen(as_table(population, "population"))
+        if self._population is not None and self._population.shape[1] != n_columns:
+            raise DataError(f"the population has {self._population.shape[1]} columns, the original {n_columns}")
+        self._seconds = seconds
+        generator = np.random.default_rng(seed)
+        # nested: 15 known people are the first 15 of 44 known people, so curves over the number are smooth
+        self._people = generator.permutation(n_rows)
+        self._targets = np.sort(generator.choice(n_rows, size=min(n_rows, max_targets), replace=False))
+        self._attack_seed = int(generator.integers(2**31))
+        self._labels = None if labels is None else frozen_rows(label_table(labels, n_rows)[positions])
+        self._named = Named(self._truth, self._labels, scaling, self._attack_seed)
+        half = np.random.default_rng([seed, 5]).permutation(n_columns)[: (n_columns + 1) // 2]
+        self._half = np.sort(half)  # the columns that someone knows who knows half of a record
+
+    def _public_decimals(self, decimals: Sequence[int | None] | str | None) -> tuple[int | None, ...] | None:
+        if decimals is None or self._problem is not None:
+            return None
+        if isinstance(decimals, str):
+            if decimals != "infer":
+                raise ParameterError(f"decimals must be 'infer', None or one number per column, got {decimals!r}")
+            return tuple(infer_decimals(column) for column in self._truth.T)
+        if len(decimals) != len(self._columns):
+            raise ParameterError(f"{len(decimals)} numbers of decimals for {len(self._columns)} columns")
+        return tuple(decimals)
+
+    def knowledge(self, attack: Attack | str, known: int | Sequence[int] | None = None) -> Knowledge:
+        """Return what this attack may see: read-only copies of what its catalogue row lists, nothing else.
+
+        Parameters
+        ----------
+        attack : Attack or str
+            The attack.
+        known : int or sequence of int, optional
+            Number of known people, or their rows in the release; by default the catalogue's.
+
+        Returns
+        -------
+        Knowledge
+            For `Attack.run`.
+        """
+        return self._knowledge(_attack(attack), known)[0]
+
+    def _known_rows(self, attack: Attack, known: int | Sequence[int] | None) -> IntArray:
+        n_rows, n_columns = self._truth.shape
+        if not {"records", "pairs", "attributes"} & set(attack.entry.needs):
+            return np.empty(0, dtype=np.int64)
+        if known is None:
+            known = default_known(attack.entry, n_rows, n_columns)
+        if isinstance(known, int | np.integer):
+            if not 0 <= known <= n_rows:
+                raise ParameterError(f"known must lie between 0 and {n_rows} rows, got {known}")
+            return np.array(self._people[: int(known)])
+        rows = np.asarray(known, dtype=np.int64)
+        if rows.size and (rows.min() < 0 or rows.max() >= n_rows or np.unique(rows).size != rows.size):
+            raise ParameterError(f"known rows must be different row numbers between 0 and {n_rows - 1}")
+        return np.array(rows)
+
+    def _knowledge(self, attack: Attack, known: int | Sequence[int] | None) -> tuple[Knowledge, IntArray, IntArray]:
+        """Return the knowledge, the rows of known people, and all rows that must not be scored."""
+        needs = set(attack.entry.needs)
+        rows = self._known_rows(attack, known)
+        dropped = rows
+        sample = None
+        if "sample" in needs:
+            sample = self._population
+            if sample is None:
+                size = min(len(self._people) // 4, 1000)
+                dropped = np.array(self._people[len(self._people) - size :])
+                sample = frozen(self._truth[dropped])
+        held = Knowledge(
+            released=self._released,
+            columns=self._columns,
+            targets=frozen_rows(self._targets),
+            method=self._method,
+            parameters=self._parameters,
+            decimals=self._decimals,
+            marginals=self._marginals if "marginals" in needs else None,
+            sample=sample,
+            records=frozen(self._truth[rows]) if "records" in needs and rows.size else None,
+            pairs=Pairs(frozen_rows(rows), frozen(self._truth[rows])) if "pairs" in needs and rows.size else None,
+            attributes=Attributes(frozen_rows(self._half), frozen(self._truth[np.ix_(rows, self._half)]))
+            if "attributes" in needs and rows.size
+            else None,
+            clusterings=self._named.clusterings if "clusterings" in needs and self._problem is None else None,
+            atom_moments=self._named.atom_moments if "atom_moments" in needs and self._problem is None else None,
+            labels=self._labels,
+            releases=self._releases if "releases" in needs else (),
+            seed=self._attack_seed,
+        )
+        return held, rows, dropped
+
+    @cached_property
+    def _marginals(self) -> Marginals:
+        return Marginals(
+            mean=frozen(self._truth.mean(axis=0)),
+            sd=frozen(self._truth.std(axis=0)),
+            levels=frozen(_LEVELS),
+            quantiles=frozen(np.quantile(self._truth, _LEVELS, axis=0)),
+        )
+
+    def run(self, attack: Attack | str, known: int | Sequence[int] | None = None) -> Result:
+        """Run one attack and score it.
+
+        Parameters
+        ----------
+        attack : Attack or str
+            An attack, or its id in the catalogue.
+        known : int or sequence of int, optional
+            Number of known people, or their rows in the release; by default the catalogue's.
+
+        Returns
+        -------
+        Result
+            Never raises for what an attack does; a wrong `known` is the caller's mistake and raises.
+        """
+        chosen = _attack(attack)
+        row = chosen.entry
+        n_rows, n_columns = self._truth.shape
+        blank = Result(row.id, row.name, row.rung, row.cost, row.goal, "not applicable")
+        if self._problem is not None or self._judge is None:
+            return replace(blank, reason=self._problem or "")
+        held, people, dropped = self._knowledge(chosen, known)
+        blank = replace(blank, known=int(people.size), cost=cost_of_known(row, int(people.size), n_rows, n_columns))
+        objection = chosen.applies(held)
+        if objection is not None:
+            return replace(blank, reason=objection)
+        start = time.monotonic()
+        try:
+            with np.errstate(all="ignore"):  # what overflows in an attack is a bad guess, not a warning
+                guess = chosen.run(held, Deadline(self._seconds))
+            ran = replace(blank, status="ran", reason=guess.note)
+            if row.goal == "links":
+                scored = self._judge.links(ran, guess, people)
+            elif "attributes" in row.needs:  # the people themselves are asked for
+                scored = self._judge.values(ran, guess, people, dropped[:0], self._half)
+            else:
+                scored = self._judge.values(ran, guess, self._targets, dropped)
+        except NothingFoundError as nothing:
+            scored = replace(blank, status="ineffective", reason=str(nothing))
+        except OutOfTimeError:
+            scored = replace(blank, status="timed out", reason=f"no answer within {self._seconds:g} seconds")
+        except Exception as error:  # noqa: BLE001 - an attack that breaks is a finding of the audit, not its end
+            scored = replace(blank, status="error", reason=f"{type(error).__name__}: {error}")
+        return replace(scored, seconds=time.monotonic() - start)
+
+    def run_all(self, identifiers: Sequence[str] | None = None) -> tuple[Result, ...]:
+        """Run all attacks of the catalogue, or the named ones.
+
+        Parameters
+        ----------
+        identifiers : sequence of str, optional
+            Ids of the catalogue.
+
+        Returns
+        -------
+        tuple of Result
+            In the order of the catalogue.
+        """
+        names = [row.id for row in attacks()] if identifiers is None else list(identifiers)
+        return tuple(self.run(name) for name in names)
+
+
+def run_attack(
+    attack: Attack | str,
+    original: ArrayLike,
+    released: ArrayLike,
+    *,
+    known: int | Sequence[int] | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Result:
+    """Run one attack on one release through a referee.
+
+    Parameters
+    ----------
+    attack : Attack or str
+        An attack, or its id in the catalogue (`attacks()`).
+    original : array-like of shape (n, d)
+        The original table; the attack does not see it.
+    released : array-like of shape (n, e)
+        The released table.
+    known : int or sequence of int, optional
+        Number of known people, or their rows in the release.
+    seed : int, optional
+        Chooses known people and targets.
+    **options
+        Further parameters of `Referee`: order, columns, method, parameters, decimals, population, releases,
+        max_targets, seconds.
+
+    Returns
+    -------
+    Result
+        Status, rate with interval, baseline, control, lift.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.random.default_rng(1).normal(size=(80, 2))
+    >>> turned = table @ np.array([[0.6, -0.8], [0.8, 0.6]])
+    >>> result = run_attack("affine", table, turned)
+    >>> result.status, result.rate, result.known
+    ('ran', 1.0, 4)
+    """
+    return Referee(original, released, seed=seed, **options).run(attack, known)
+
+
+def _attack(attack: Attack | str) -> Attack:
+    return load(attack) if isinstance(attack, str) else attack

@@ -1,0 +1,193 @@
+"""The outcome of one attack, and the honest best of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from sfumato.attack.catalogue import Cost, Goal
+from sfumato.attack.engine.knowledge import FloatArray, IntArray
+from sfumato.attack.engine.statistics import lift
+
+__all__ = ["Result", "Scores", "Status", "best_of", "summarise"]
+
+Status = Literal["ran", "not applicable", "ineffective", "timed out", "error"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What every scored record earned; private, for splitting targets.
+
+    Parameters
+    ----------
+    rows : array of shape (t,)
+        Row numbers in the original.
+    attack, baseline, control : arrays of shape (t,)
+        Earned by the attack, by the constant guess, by the attack with broken correspondence.
+    """
+
+    rows: IntArray
+    attack: FloatArray
+    baseline: FloatArray
+    control: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The outcome of one attack on one release.
+
+    Parameters
+    ----------
+    attack, name : str
+        Identifier and words of the catalogue.
+    rung, cost, goal : int, str, str
+        What the attacker had to know, and was after.
+    status : str
+        ran, not applicable, ineffective, timed out, or error. Ineffective is never safe.
+    reason : str
+        Why it did not run, or what it found.
+    known : int
+        Number of known people.
+    scored : int
+        Number of records scored.
+    rate, low, high : float or None
+        Share of the scored records recovered, and Wilson's interval.
+    baseline, control : float or None
+        What the best constant guess, and the attack with broken correspondence, recover.
+    lift, lift_low : float or None
+        ``(rate - b) / (1 - b)`` with b the larger of the two, and its lower bound.
+    cell_rate : float or None
+        Share of the scored cells recovered (attacks on values).
+    residual : tuple of float or None
+        Var(x - guess) / Var(x) of every column (attacks on values).
+    seconds : float
+        Time taken.
+    scores : Scores or None
+        Private: what each record earned.
+    """
+
+    attack: str
+    name: str
+    rung: int
+    cost: Cost
+    goal: Goal
+    status: Status
+    reason: str = ""
+    known: int = 0
+    scored: int = 0
+    rate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    baseline: float | None = None
+    control: float | None = None
+    lift: float | None = None
+    lift_low: float | None = None
+    cell_rate: float | None = None
+    residual: tuple[float, ...] | None = None
+    seconds: float = 0.0
+    scores: Scores | None = field(default=None, repr=False)
+
+    @property
+    def has_rate(self) -> bool:
+        """Whether the attack gave an answer that could be scored."""
+        return self.rate is not None
+
+
+def summarise(result: Result, scores: Scores) -> Result:
+    """Return a result with rate, interval, baseline, control and lift of the given scores.
+
+    Parameters
+    ----------
+    result : Result
+        Where to write them.
+    scores : Scores
+        At least one record.
+
+    Returns
+    -------
+    Result
+        A copy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> blank = Result("x", "x", 0, "nothing", "values", "ran")
+    >>> done = summarise(blank, Scores(np.arange(4), np.ones(4), np.zeros(4), np.zeros(4)))
+    >>> done.rate, done.lift, done.scored
+    (1.0, 1.0, 4)
+    """
+    baseline = float(scores.baseline.mean())
+    control = float(scores.control.mean())
+    found = lift(float(scores.attack.sum()), int(scores.attack.size), baseline=baseline, control=control)
+    return replace(
+        result,
+        scored=int(scores.attack.size),
+        rate=found.rate,
+        low=found.low,
+        high=found.high,
+        baseline=baseline,
+        control=control,
+        lift=found.value,
+        lift_low=found.lower,
+        scores=scores,
+    )
+
+
+def best_of(results: Sequence[Result], *, seed: int = 0) -> Result | None:
+    """Return the strongest attack, chosen on half of the targets and measured on the other half, both ways round.
+
+    The best of many useless attacks looks good on the records on which it was chosen.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Of one referee; those without a rate are passed over. Attacks on values and links are not mixed well:
+        give one kind.
+    seed : int, optional
+        Which half is used to choose.
+
+    Returns
+    -------
+    Result or None
+        The attack that the first half chose, with the figures of both held-out halves; None when none could be scored.
+
+    Examples
+    --------
+    >>> best_of([]) is None
+    True
+    """
+    scored = [result for result in results if result.scores is not None and result.scores.rows.size > 1]
+    if not scored:
+        return None
+    highest = max(int(result.scores.rows.max()) for result in scored if result.scores is not None)
+    # the half belongs to the row, so that all attacks are chosen on the same records; the second number keeps the
+    # draw apart from data and releases that were made with the plain seed
+    chosen_on = np.random.default_rng([seed, 20_260_101]).random(highest + 1) < 0.5
+
+    def half(result: Result, *, choose: bool) -> Result | None:
+        assert result.scores is not None
+        keep = chosen_on[result.scores.rows] == choose
+        if not keep.any():
+            return None
+        all_scores = result.scores
+        part = Scores(
+            all_scores.rows[keep], all_scores.attack[keep], all_scores.baseline[keep], all_scores.control[keep]
+        )
+        return summarise(result, part)
+
+    tried = [(half(result, choose=True), half(result, choose=False)) for result in scored]
+    usable = [(first, second) for first, second in tried if first is not None and second is not None]
+    if not usable:
+        return None
+    # each half chooses once and is measured once, so that all records count
+    one = max(usable, key=lambda both: (both[0].lift or 0.0, -both[0].rung))
+    other = max(usable, key=lambda both: (both[1].lift or 0.0, -both[1].rung))
+    parts = [part.scores for part in (one[1], other[0]) if part.scores is not None]
+    pooled = Scores(*(np.concatenate([getattr(part, name) for part in parts]) for name in _SCORE_FIELDS))
+    return summarise(one[1], pooled)
+
+
+_SCORE_FIELDS = ("rows", "attack", "baseline", "control")

@@ -1,0 +1,1 @@
+"""Attacks that use known records to undo the release of the others."""

@@ -1,0 +1,1 @@
+"""Attacks that look for a known person's row."""

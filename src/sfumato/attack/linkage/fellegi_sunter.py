@@ -1,0 +1,131 @@
+"""Probabilistic linkage: columns that agree count for or against a link, with weights estimated by EM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
+from sfumato.attack.linkage.linking import link_best, standardise
+
+if TYPE_CHECKING:
+    from sfumato.attack.engine.deadline import Deadline
+
+__all__ = ["FellegiSunter", "agreement", "agreement_weights"]
+
+#: differences, in standard deviations, that separate the levels of agreement
+_EDGES = np.array([0.05, 0.15, 0.4, 1.0])
+_ROUNDS = 12
+_PAIRS = 1_000_000
+
+
+def agreement(people: FloatArray, rows: FloatArray) -> NDArray[np.uint8]:
+    """Return how well every person agrees with every row in one column.
+
+    Parameters
+    ----------
+    people : array of shape (m,)
+        Values of people.
+    rows : array of shape (n,)
+        Values of rows, in the same unit.
+
+    Returns
+    -------
+    array of shape (m, n)
+        Level of agreement, 0 = best.
+
+    Examples
+    --------
+    >>> agreement(np.array([0.0]), np.array([0.01, 0.3, 9.0]))
+    array([[0, 2, 4]], dtype=uint8)
+    """
+    difference = np.abs(people[:, None] - rows[None, :])
+    level = np.zeros(difference.shape, dtype=np.uint8)
+    for edge in _EDGES:
+        level += difference > edge
+    return level
+
+
+def agreement_weights(levels: NDArray[np.uint8], deadline: Deadline | None = None) -> FloatArray:
+    """Return the weight of every level of agreement of every column.
+
+    Parameters
+    ----------
+    levels : array of shape (d, m, n)
+        Levels of agreement of people with all rows, of which one each is the right one.
+    deadline : Deadline, optional
+        When half of it is used up, the weights found so far count.
+
+    Returns
+    -------
+    array of shape (d, number of levels)
+        log of (probability among links / probability among others).
+
+    Examples
+    --------
+    >>> weights = agreement_weights(np.array([[[0, 4, 4], [4, 0, 4]]], dtype=np.uint8))
+    >>> bool(weights[0, 0] > weights[0, 4])
+    True
+    """
+    d, people, rows = levels.shape
+    count = _EDGES.size + 1
+    others = np.stack([np.bincount(levels[j].reshape(-1), minlength=count) for j in range(d)]) + 0.5
+    others = others / others.sum(axis=1, keepdims=True)
+    links = np.tile(np.array([0.4, 0.25, 0.2, 0.1, 0.05]), (d, 1))
+    budget = 0.0 if deadline is None else deadline.remaining / 2
+    for _ in range(_ROUNDS):
+        if deadline is not None and deadline.remaining < budget:
+            break
+        weights = np.log(links / others)
+        score = np.zeros((people, rows))
+        for j in range(d):
+            score += weights[j][levels[j]]
+        share = np.exp(score - score.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)  # every person is exactly one row
+        for j in range(d):
+            counted = np.bincount(levels[j].reshape(-1), weights=share.reshape(-1), minlength=count) + 0.05
+            links[j] = counted / counted.sum()
+    return np.asarray(np.log(links / others), dtype=np.float64)
+
+
+class FellegiSunter(Attack):
+    """Link by weighted agreement of columns, weights estimated from the data alone.
+
+    Examples
+    --------
+    >>> from sfumato.attack import run_attack
+    >>> draw = np.random.default_rng(0)
+    >>> table = draw.normal(size=(100, 5))
+    >>> run_attack(FellegiSunter(), table, table + 0.1 * draw.normal(size=table.shape)).rate > 0.8
+    True
+    """
+
+    entry = entry("fellegi-sunter")
+
+    def objection(self, knowledge: Knowledge) -> str | None:
+        """Return a reason when columns do not correspond."""
+        return needs_same_columns(knowledge)
+
+    def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
+        """Return the rows of largest weight."""
+        assert knowledge.records is not None
+        assert knowledge.marginals is not None
+        people = standardise(knowledge.records, knowledge.marginals.mean, knowledge.marginals.sd)
+        released = knowledge.released
+        rows = standardise(released, released.mean(axis=0), released.std(axis=0))
+        columns = range(knowledge.n_columns)
+        few = max(5, _PAIRS // (knowledge.n_rows * knowledge.n_columns))
+        weights = agreement_weights(np.stack([agreement(people[:few, j], rows[:, j]) for j in columns]), deadline)
+        deadline.check()
+
+        def cost(part: slice) -> FloatArray:
+            total = np.zeros((len(people[part]), len(rows)))
+            for j in columns:
+                total -= weights[j][agreement(people[part, j], rows[:, j])]
+            return total
+
+        return link_best(len(people), len(rows), cost, deadline)

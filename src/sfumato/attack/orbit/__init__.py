@@ -1,0 +1,1 @@
+"""Attacks on noise that is a chaotic orbit."""

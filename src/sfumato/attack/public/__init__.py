@@ -1,0 +1,1 @@
+"""Attacks that use public figures or a sample of the people."""

@@ -1,0 +1,1 @@
+"""The audit as pages and text."""

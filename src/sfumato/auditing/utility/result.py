@@ -1,0 +1,251 @@
+"""What a utility audit found, as plain data for the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from sfumato.metrics import adjusted_rand, misclassification_rate, variation_of_information
+
+__all__ = ["INTERVAL", "ClusteringAgreement", "Estimate", "Excess", "Utility", "agreement", "estimate", "excess"]
+
+INTERVAL = "95 % t interval of the mean over repetitions, cut at the ends of the scale"
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over repetitions; the ends of the interval are None when there was one repetition.
+
+    Attributes
+    ----------
+    mean : float
+    low, high : float or None
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class ClusteringAgreement:
+    """How far one kind of clustering agrees with the named clustering of the original.
+
+    Attributes
+    ----------
+    clusterer : str
+        "k-means", "ward" or "chameleon".
+    k : int
+        Number of clusters.
+    scaling : str
+        One of `sfumato.auditing.utility.rescaling.SCALINGS`; the named clustering is of the original in the same kind
+        of scaling.
+    start : str or None
+        "shared": the release from the named centres; "free": the release from k-means++ starts; "rerun": the
+        original from the same free starts, which is the floor. None for clusterers without starts.
+    rows : int
+        Rows measured.
+    repetitions : int
+        Runs behind the figures; 0 when there is none.
+    misclassification, variation_of_information, adjusted_rand : Estimate or None
+        Share of rows, bits, and index; None when it does not apply.
+    reason : str or None
+        Why it does not apply.
+    """
+
+    clusterer: str
+    k: int
+    scaling: str
+    start: str | None
+    rows: int
+    repetitions: int
+    misclassification: Estimate | None
+    variation_of_information: Estimate | None
+    adjusted_rand: Estimate | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What free k-means loses on the release beyond what it loses when re-run on the original.
+
+    Attributes
+    ----------
+    k : int
+    scaling : str
+    release, floor : float
+        Mean misclassification of the free runs on the release, and of the re-runs on the original.
+    excess : float
+        max(0, release - floor).
+    difference_low, difference_high : float or None
+        t interval of release - floor over pairs of runs with the same seed; None with one repetition.
+    """
+
+    k: int
+    scaling: str
+    release: float
+    floor: float
+    excess: float
+    difference_low: float | None
+    difference_high: float | None
+
+
+@dataclass(frozen=True)
+class Utility:
+    """How well the clusters of a table survive in its release; less is better, except for adjusted Rand.
+
+    Attributes
+    ----------
+    excess_mean : float or None
+        Excess misclassification of a free miner in `headline_scaling`, mean over the numbers of clusters.
+    excess_stable : float or None
+        The same over the numbers of clusters with a floor below 1 % (`stable_clusters`); None if there are none.
+    shared_max : float or None
+        Largest misclassification with shared starts in the owner's scaling.
+    rescaled_worst : float or None
+        The larger of the mean excesses after the miner's own rescalings.
+    rescaled_shared_max : float or None
+        Largest misclassification with shared starts after the miner's own rescalings.
+    headline_scaling : str
+        "owner", or "none" for a release with other columns.
+    stable_clusters : tuple of int
+    rows, columns, released_columns : int
+        Size of the tables.
+    rows_measured : int
+        Rows that were clustered, drawn at random.
+    tree_rows : int
+        Rows on which Ward, and Chameleon at most, ran.
+    named_starts, free_starts, repetitions : int
+        Starts of the named clusterings, starts of each free run, and free runs.
+    seed : int
+    interval : str
+        What the intervals are.
+    agreements : tuple of ClusteringAgreement
+    excesses : tuple of Excess
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    excess_mean: float | None
+    excess_stable: float | None
+    shared_max: float | None
+    rescaled_worst: float | None
+    rescaled_shared_max: float | None
+    headline_scaling: str
+    stable_clusters: tuple[int, ...]
+    rows: int
+    columns: int
+    released_columns: int
+    rows_measured: int
+    tree_rows: int
+    named_starts: int
+    free_starts: int
+    repetitions: int
+    seed: int
+    interval: str
+    agreements: tuple[ClusteringAgreement, ...]
+    excesses: tuple[Excess, ...]
+    notes: tuple[str, ...]
+
+    def to_data(self) -> dict[str, Any]:
+        """Return dicts, tuples, strings, numbers and None only."""
+        return asdict(self)
+
+
+def estimate(values: Sequence[float], lowest: float = -np.inf, highest: float = np.inf) -> Estimate:
+    """Return the mean and its 95 % t interval, cut at the ends of the scale.
+
+    Parameters
+    ----------
+    values : sequence of float
+        One for each repetition.
+    lowest, highest : float
+        Ends of the scale.
+
+    Returns
+    -------
+    Estimate
+
+    Examples
+    --------
+    >>> estimate([0.25])
+    Estimate(mean=0.25, low=None, high=None)
+    >>> found = estimate([0.1, 0.2, 0.3])
+    >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3)
+    (0.2, -0.048, 0.448)
+    """
+    count, mean = len(values), float(np.mean(values))
+    if count < 2:
+        return Estimate(mean, None, None)
+    half = float(stdtrit(count - 1, 0.5 + _LEVEL / 2.0)) * float(np.std(values, ddof=1)) / count**0.5
+    return Estimate(mean, max(lowest, mean - half), min(highest, mean + half))
+
+
+def agreement(
+    clusterer: str, k: int, scaling: str, start: str | None, named: Any, runs: Sequence[Any]
+) -> tuple[ClusteringAgreement, tuple[float, ...]]:
+    """Compare runs with the named clustering.
+
+    Parameters
+    ----------
+    clusterer, k, scaling, start
+        See `ClusteringAgreement`.
+    named : array of shape (n,)
+        Labels of the named clustering.
+    runs : sequence of arrays of shape (n,)
+        Labels of the runs.
+
+    Returns
+    -------
+    tuple
+        The row, and the misclassification of every run.
+    """
+    missed = tuple(misclassification_rate(named, run) for run in runs)
+    row = ClusteringAgreement(
+        clusterer=clusterer,
+        k=k,
+        scaling=scaling,
+        start=start,
+        rows=len(named),
+        repetitions=len(runs),
+        misclassification=estimate(missed, 0.0, 1.0),
+        variation_of_information=estimate([variation_of_information(named, run) for run in runs], 0.0),
+        adjusted_rand=estimate([adjusted_rand(named, run) for run in runs], -0.5, 1.0),
+    )
+    return row, missed
+
+
+def excess(k: int, scaling: str, release: Sequence[float], floor: Sequence[float]) -> Excess:
+    """Return the excess of the release over the floor, from runs with the same seeds.
+
+    Parameters
+    ----------
+    k, scaling
+        See `Excess`.
+    release, floor : sequence of float
+        Misclassification of each run.
+
+    Returns
+    -------
+    Excess
+
+    Examples
+    --------
+    >>> excess(3, "owner", [0.25], [0.5])
+    Excess(k=3, scaling='owner', release=0.25, floor=0.5, excess=0.0, difference_low=None, difference_high=None)
+    """
+    difference = estimate([after - before for after, before in zip(release, floor, strict=True)], -1.0, 1.0)
+    return Excess(
+        k=k,
+        scaling=scaling,
+        release=float(np.mean(release)),
+        floor=float(np.mean(floor)),
+        excess=max(0.0, difference.mean),
+        difference_low=difference.low,
+        difference_high=difference.high,
+    )

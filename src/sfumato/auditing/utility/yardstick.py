@@ -1,0 +1,154 @@
+"""One original, many releases: its clusterings are made once, and every release is held against them.
+
+The figures are those of `measure_utility` with the same effort and seed; only the work on the original is shared.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from sfumato.auditing.utility.clusterings import Floats, Labels, effort_for, free_kmeans, kmeans_from, named_kmeans
+from sfumato.auditing.utility.comparisons import Study, prepare_study
+from sfumato.auditing.utility.result import Excess, excess
+from sfumato.metrics import misclassification_rate
+
+__all__ = ["Usefulness", "Yardstick"]
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """What is left of the clusters in one release; less is better.
+
+    Attributes
+    ----------
+    excess_mean, excess_worst : float
+        Excess misclassification of a free miner over the re-run floor: mean and largest over the numbers of clusters.
+    shared_worst : float or None
+        Largest misclassification with shared starts; None when the released columns are new ones.
+    rescaled_worst : float or None
+        The larger of the mean excesses after the miner's own rescalings; None if it was not asked for.
+    by_clusters : tuple of Excess
+        The headline figures for each number of clusters.
+    """
+
+    excess_mean: float
+    excess_worst: float
+    shared_worst: float | None
+    rescaled_worst: float | None
+    by_clusters: tuple[Excess, ...]
+
+
+@dataclass(frozen=True)
+class _Original:
+    labels: Labels
+    centres: Floats
+    floor: tuple[float, ...]
+
+
+class Yardstick:
+    """Measures releases of one table.
+
+    Parameters
+    ----------
+    original : array of shape (n, d)
+        Finite numbers.
+    clusters : sequence of int
+        Numbers of clusters; those without more distinct rows are left out.
+    n_init, repetitions, max_rows, seed : int
+        See `measure_utility`.
+
+    Examples
+    --------
+    >>> table = np.concatenate([np.arange(40.0), 100.0 + np.arange(40.0)]).reshape(-1, 1)
+    >>> Yardstick(table, clusters=[2], n_init=2, repetitions=2).measure(3.0 - 2.0 * table).excess_mean
+    0.0
+    """
+
+    def __init__(
+        self,
+        original: Floats,
+        *,
+        clusters: Sequence[int] = tuple(range(2, 9)),
+        n_init: int = 20,
+        repetitions: int = 5,
+        max_rows: int = 100_000,
+        seed: int = 0,
+    ) -> None:
+        self._original = original
+        self._chosen = np.random.default_rng(seed).permutation(len(original))[:max_rows]
+        distinct = len(np.unique(original[self._chosen], axis=0))
+        self.clusters = tuple(k for k in clusters if k < distinct)
+        self._effort = effort_for(len(self._chosen), n_init, repetitions)
+        self._seed = seed
+        self._done: dict[tuple[str, int], _Original] = {}
+
+    def __repr__(self) -> str:
+        return f"Yardstick(rows={len(self._chosen)}, clusters={self.clusters})"
+
+    def measure(self, released: Floats, *, same_columns: bool = True, rescaled: bool = False) -> Usefulness:
+        """Return what is left of the clusters in a release.
+
+        Parameters
+        ----------
+        released : array of shape (n, e)
+        same_columns : bool
+            Whether released columns mean the same as the original ones.
+        rescaled : bool
+            Whether to measure after the miner's own rescalings too.
+
+        Returns
+        -------
+        Usefulness
+        """
+        headline = "owner" if same_columns else "none"
+        scalings = (headline, "std", "range") if rescaled else (headline,)
+        study = prepare_study(self._original, released, self._chosen, scalings, same_columns, self._effort, self._seed)
+        jobs = [(scaling, k) for scaling in scalings for k in sorted(self.clusters, reverse=True)]
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            # a release may have fewer distinct rows than clusters: then that is what a miner finds
+            warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
+            workers = min(2, os.cpu_count() or 1)
+            with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
+                found = dict(zip(jobs, pool.map(lambda job: self._compare(study, *job), jobs), strict=True))
+        heads = [found[headline, k] for k in self.clusters]
+        means = [float(np.mean([found[name, k][0].excess for k in self.clusters])) for name in scalings[1:]]
+        shared = [missed for _, missed in heads if missed is not None]
+        return Usefulness(
+            excess_mean=float(np.mean([one.excess for one, _ in heads])),
+            excess_worst=max(one.excess for one, _ in heads),
+            shared_worst=max(shared) if shared else None,
+            rescaled_worst=max(means) if means else None,
+            by_clusters=tuple(one for one, _ in heads),
+        )
+
+    def _compare(self, study: Study, scaling: str, k: int) -> tuple[Excess, float | None]:
+        before = self._named(study, scaling, k)
+        points = study.released[scaling]
+        runs = [free_kmeans(points, k, study.effort, seed).labels for seed in self._seeds(study, k)]
+        missed = [misclassification_rate(before.labels, labels) for labels in runs]
+        shared = None
+        if scaling == "owner":
+            labels = kmeans_from(points, before.centres, rounds=study.effort.shared_rounds).labels
+            shared = misclassification_rate(before.labels, labels)
+        return excess(k, scaling, missed, before.floor), shared
+
+    def _named(self, study: Study, scaling: str, k: int) -> _Original:
+        kind = "std" if scaling == "owner" else scaling  # the same table: its clusterings are computed once
+        if (kind, k) not in self._done:
+            points = study.original[scaling]
+            named = named_kmeans(points, k, study.effort, study.seed_of(k, 0))
+            again = [free_kmeans(points, k, study.effort, seed).labels for seed in self._seeds(study, k)]
+            floor = tuple(misclassification_rate(named.labels, labels) for labels in again)
+            self._done[kind, k] = _Original(named.labels, named.centres, floor)
+        return self._done[kind, k]
+
+    def _seeds(self, study: Study, k: int) -> list[int]:
+        return [study.seed_of(k, 1 + repetition) for repetition in range(study.effort.repetitions)]

@@ -1,0 +1,1 @@
+"""Tables in files: read in batches, as numbers, and written again."""

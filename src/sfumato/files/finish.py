@@ -1,0 +1,218 @@
+"""The last step before a row is written: rounding, bounds, missing cells, and the types of the file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.exceptions import DataError
+from sfumato.files.decimals import PLAIN_DECIMALS, from_units, text_of_units, to_units
+from sfumato.files.formulas import neutralise
+from sfumato.files.numbers import Mask
+from sfumato.files.schema import NumberColumn, Schema
+from sfumato.files.source import RawBatch
+
+__all__ = [
+    "ReleasedColumn",
+    "assemble",
+    "finish_column",
+    "new_columns",
+    "numbers_of",
+    "output_types",
+    "plain_numbers",
+    "released_cells",
+]
+
+Floats = NDArray[np.float64]
+ReleasedColumn = tuple[NumberColumn, Floats]  # whole units if the column counts decimals, otherwise the values
+
+_LARGEST = 2.0**62
+
+
+def finish_column(values: Floats, column: NumberColumn, *, invertible: bool) -> Floats:
+    """Return released values as whole units of the column's decimals, inside its bounds and its type.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+    column : NumberColumn
+    invertible : bool
+        Whether the owner will want to undo it: then nothing is clipped.
+    """
+    if not np.isfinite(values).all():
+        raise DataError(
+            f"a perturbed value of column {column.name!r} is not a finite number",
+            hint="use smaller parameters or another unit",
+        )
+    if column.decimals is None:
+        units = values
+    else:
+        units = to_units(values, column.decimals)
+        if np.abs(units).max(initial=0.0) > _LARGEST:
+            raise DataError(
+                f"a perturbed value of column {column.name!r} is too large for its decimals",
+                hint="use smaller parameters or another unit",
+            )
+    if not invertible:
+        low, high = _limits(column)
+        units = np.clip(units, low, high)
+    return units + 0.0  # no minus zero
+
+
+def _limits(column: NumberColumn) -> tuple[float, float]:
+    low, high = -math.inf, math.inf
+    if column.dtype is not None and column.dtype.is_integer() and column.dtype not in (pl.Int64, pl.UInt64):
+        ends = pl.select(low=column.dtype.min(), high=column.dtype.max())  # type: ignore[attr-defined]
+        low, high = float(ends["low"].item()), float(ends["high"].item())
+    elif column.dtype == pl.UInt64:
+        low = 0.0
+    if column.rules.bounds is not None:
+        lowest, highest = column.rules.bounds
+        if column.decimals is not None:  # inwards: the rounded value must keep the bound
+            scale = 10.0**column.decimals
+            lowest, highest = math.ceil(lowest * scale - 1e-9), math.floor(highest * scale + 1e-9)
+        low, high = max(low, lowest), min(high, highest)
+    return low, high
+
+
+def numbers_of(units: Floats, column: NumberColumn) -> Floats:
+    """Return released values as doubles."""
+    return units if column.decimals is None else from_units(units, column.decimals)
+
+
+def released_cells(
+    units: Sequence[Floats], masks: Sequence[Mask | None], columns: Sequence[NumberColumn]
+) -> NDArray[np.float64]:
+    """Return released numbers in the form in which they are hashed: the same for every format they are read from.
+
+    Parameters
+    ----------
+    units : sequence of arrays of shape (n,)
+        Whole units of the decimals of each column, or values where it counts none.
+    masks : sequence of arrays or None
+        Missing cells.
+    columns : sequence of NumberColumn
+
+    Returns
+    -------
+    array of shape (columns, n)
+    """
+    out = np.stack(units)
+    for cells, mask, column in zip(out, masks, columns, strict=True):
+        if column.decimals is None and column.dtype == pl.Float32:
+            cells[...] = cells.astype(np.float32)
+        if mask is not None:
+            cells[mask] = np.nan
+    return out
+
+
+def new_columns(schema: Schema, names: Sequence[str]) -> tuple[NumberColumn, ...]:
+    """Return the columns of a method whose released columns are new ones: the most decimals of the old ones."""
+    known = [column.decimals for column in schema.numbers if column.decimals is not None]
+    decimals = max(known, default=6)
+    rules = type(schema.numbers[0].rules)()
+    return tuple(NumberColumn(name, None, "float64", decimals, min(1, decimals), 0, 0.0, 0.0, rules) for name in names)
+
+
+def output_types(columns: Sequence[NumberColumn], *, invertible: bool) -> dict[str, pl.DataType]:
+    """Return the type of each released column in a typed file."""
+    types: dict[str, pl.DataType] = {}
+    for column in columns:
+        if column.dtype is None:
+            types[column.name] = pl.Int64() if column.kind == "integer" else pl.Float64()
+        elif column.dtype.is_integer() and invertible:
+            types[column.name] = pl.Int64()  # undoing it needs the values that leave a smaller type
+        else:
+            types[column.name] = column.dtype
+    return types
+
+
+_PLAIN_TYPES = {False: pl.Int64(), True: pl.Float64()}  # without decimals, and with them
+_PLAIN_UNITS = 1e12  # a thousandth of what is written without an exponent: perturbed values leave the range
+
+
+def plain_numbers(columns: Sequence[NumberColumn]) -> frozenset[str]:
+    """Return the columns whose numbers a CSV writer writes as they must be: all present, and no exponent.
+
+    Whole numbers, and doubles of one to four decimals of which at least one is always written: their shortest text
+    is the text of their units. A perturbed value would have to be a thousand times larger than all of its column to
+    be written with an exponent.
+    """
+    plain = []
+    for column in columns:
+        if column.missing or column.decimals is None:
+            continue
+        largest = max(abs(column.low), abs(column.high)) * 10.0**column.decimals
+        short = 0 < largest < _PLAIN_UNITS and column.fewest == 1 and column.decimals <= PLAIN_DECIMALS
+        if column.decimals == 0 or short:
+            plain.append(column.name)
+    return frozenset(plain)
+
+
+def assemble(
+    raw: RawBatch,
+    order: Sequence[str],
+    released: Sequence[ReleasedColumn],
+    masks: Sequence[Mask | None],
+    *,
+    as_text: bool,
+    types: dict[str, pl.DataType],
+    numbers: Collection[str] = (),
+) -> tuple[pl.DataFrame, int]:
+    """Return released rows as they go into the file, and how many formula-like cells were neutralised.
+
+    Parameters
+    ----------
+    raw : RawBatch
+        The original rows; their kept columns and their missing cells are used.
+    order : sequence of str
+        The released columns.
+    released : sequence of (column, units)
+    masks : sequence of arrays or None
+        Missing cells of each released column.
+    as_text : bool
+        Whether the file is a CSV file.
+    types : dict
+        See `output_types`.
+    numbers : collection of str
+        Columns that stay numbers in a CSV file, too; see `plain_numbers`.
+    """
+    done: dict[str, pl.Series] = {}
+    for (column, units), mask in zip(released, masks, strict=True):
+        text = as_text and column.name not in numbers
+        dtype = _PLAIN_TYPES[bool(column.decimals)] if as_text else types[column.name]
+        series = _series(column, units, as_text=text, dtype=dtype)
+        if mask is not None:
+            missing = pl.Series(mask)
+            original = raw.frame[column.name]
+            if as_text:
+                blank = original if original.dtype == pl.String else pl.lit(None, dtype=pl.String)
+            else:
+                blank = original.cast(series.dtype, strict=False) if original.dtype != pl.String else pl.lit(None)
+            chosen = pl.select(pl.when(missing).then(blank).otherwise(series)).to_series()
+            series = chosen.cast(series.dtype)
+        done[column.name] = series.alias(column.name)
+    neutralised = 0
+    for name in order:
+        if name not in done:
+            series = raw.frame[name]
+            if as_text:
+                series, count = neutralise(series)
+                neutralised += count
+            done[name] = series
+    return pl.DataFrame([done[name] for name in order]), neutralised
+
+
+def _series(column: NumberColumn, units: Floats, *, as_text: bool, dtype: pl.DataType) -> pl.Series:
+    if as_text and column.decimals is not None:
+        return text_of_units(units, column.decimals, column.fewest)
+    if as_text:
+        return pl.Series(units).cast(pl.String)
+    values = pl.Series(numbers_of(units, column))
+    if isinstance(dtype, pl.Decimal):
+        return text_of_units(units, column.decimals or 0, 0).cast(dtype)
+    return values.cast(dtype)

@@ -1,0 +1,143 @@
+"""Where released rows go: CSV lines at once, Parquet and Arrow through pieces that are joined at the end."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from sfumato.files.formats.csv_cells import csv_cells
+from sfumato.files.formats.plain import BATCH_ROWS, PLAIN_LAYOUT, plain_rows
+from sfumato.files.source import CsvStyle
+from sfumato.files.storage.workspace import Workspace, open_private
+
+__all__ = ["CsvSink", "Sink", "TypedSink", "open_sink"]
+
+_PIECE_BYTES = 32 << 20
+
+
+class Sink(Protocol):
+    """Takes released rows in their final order."""
+
+    def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return rows in the form in which they are kept until they are written."""
+
+    def encode(self, packed: pl.DataFrame) -> Any:
+        """Return packed rows as they are written; any thread may do it."""
+
+    def write(self, encoded: Any) -> None:
+        """Append encoded rows."""
+
+    def close(self) -> None:
+        """Finish the file."""
+
+
+def open_sink(
+    kind: str, workspace: Workspace, names: Sequence[str], style: CsvStyle, numbers: Collection[str] = ()
+) -> Sink:
+    """Return the sink for a kind of file.
+
+    Parameters
+    ----------
+    kind : str
+        See `file_kind`.
+    workspace : Workspace
+    names : sequence of str
+        The columns.
+    style : CsvStyle
+    numbers : collection of str
+        Columns that come as numbers and are written to a CSV file as they are.
+    """
+    if kind.startswith("csv"):
+        return CsvSink(workspace.part, names, style, numbers, packed=kind.endswith(".gz"))
+    return TypedSink(workspace, kind)
+
+
+class CsvSink:
+    """A CSV file, packed or not."""
+
+    def __init__(
+        self, path: Path, names: Sequence[str], style: CsvStyle, numbers: Collection[str], *, packed: bool
+    ) -> None:
+        self._style, self._numbers = style, frozenset(numbers)
+        self._plain: Any = path.open("xb")
+        # no clock and no file name inside: the same rows give the same bytes
+        self._file: Any = gzip.GzipFile("", "wb", fileobj=self._plain, mtime=0) if packed else self._plain
+        header = io.StringIO()
+        csv.writer(header, delimiter=style.separator, lineterminator=style.line_end).writerow(names)
+        self._file.write(header.getvalue().encode())
+
+    def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return rows as text and numbers."""
+        return csv_cells(frame, self._numbers)
+
+    def encode(self, packed: pl.DataFrame) -> memoryview:
+        """Return lines; a missing cell is empty, an empty text is "", so that it stays one."""
+        text = io.BytesIO()
+        packed.write_csv(
+            text,
+            include_header=False,
+            quote_style="necessary",
+            separator=self._style.separator,
+            line_terminator=self._style.line_end,
+        )
+        return text.getbuffer()
+
+    def write(self, encoded: memoryview) -> None:
+        """Append lines."""
+        self._file.write(encoded)
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._file is not self._plain:
+            self._file.close()
+        self._plain.close()
+
+
+class TypedSink:
+    """A Parquet or Arrow file: one piece is written as it is, several are joined by a stream."""
+
+    def __init__(self, workspace: Workspace, kind: str) -> None:
+        self._workspace, self._kind = workspace, kind
+        self._pieces: list[Path] = []
+        self._held: list[pl.DataFrame] = []
+
+    def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return rows without anything under their missing cells."""
+        return plain_rows(frame)
+
+    def encode(self, packed: pl.DataFrame) -> pl.DataFrame:
+        """Return rows as they are."""
+        return packed
+
+    def write(self, encoded: pl.DataFrame) -> None:
+        """Append rows."""
+        if sum(frame.estimated_size() for frame in self._held) > _PIECE_BYTES:
+            piece = self._workspace.folder / f"piece-{len(self._pieces)}"
+            with open_private(piece) as file:
+                pl.concat(self._held).write_ipc(file, compat_level=PLAIN_LAYOUT)
+            self._pieces.append(piece)
+            self._held = []
+        self._held.append(encoded)
+
+    def close(self) -> None:
+        """Join the pieces."""
+        if not self._held:
+            return
+        part = self._workspace.part
+        last = pl.concat(self._held)
+        if self._pieces:
+            rows = pl.concat([*(pl.scan_ipc(piece) for piece in self._pieces), last.lazy()])
+            if self._kind == "parquet":
+                rows.sink_parquet(part, row_group_size=BATCH_ROWS)
+            else:
+                rows.sink_ipc(part, compat_level=PLAIN_LAYOUT, record_batch_size=BATCH_ROWS)
+        elif self._kind == "parquet":
+            last.write_parquet(part, row_group_size=BATCH_ROWS)
+        else:
+            last.write_ipc(part, compat_level=PLAIN_LAYOUT, record_batch_size=BATCH_ROWS)

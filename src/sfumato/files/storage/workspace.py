@@ -1,0 +1,176 @@
+"""A folder of one's own beside the target: whatever happens, the target stands whole or not at all.
+
+Everything unfinished lives in a hidden folder that only its owner can enter, held while the release runs; a run
+that was killed leaves a folder without a holder, and the next release to the same target sweeps it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import polars as pl
+
+from sfumato.exceptions import DataError, SfumatoError
+from sfumato.files.storage.held_folder import hold_new, let_go, sweep
+from sfumato.files.storage.outputs import problem_with
+from sfumato.files.storage.written import note_written
+
+__all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_writes", "open_private"]
+
+_ENDING = ".sfumato-part"
+
+
+def check_target(target: Path, *, force: bool, folder: bool = False) -> None:
+    """Raise unless a file can be written at a place.
+
+    Parameters
+    ----------
+    target : Path
+    force : bool
+        Whether an existing file may be replaced.
+    folder : bool
+        Whether the target may be a folder of Parquet files.
+    """
+    problem = problem_with(target, force=force, folder=folder)
+    if problem is not None:
+        raise DataError(problem[0], hint=problem[1])
+
+
+def disk_error(error: OSError, path: Path) -> DataError:
+    """Return an error of the operating system in the words of this package."""
+    number = error.errno or _number_in(str(error))
+    reason = error.strerror or (os.strerror(number) if number else type(error).__name__)
+    full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "free some space, or choose a place on another disk" if full else "check the folder and its permissions"
+    return DataError(f"{path}: cannot be written ({reason})", hint=hint)
+
+
+def _number_in(message: str) -> int:
+    """Return the number of an operating system's error that a library has put into words; 0 if there is none."""
+    found = re.search(r"os error (\d+)", message)
+    return int(found[1]) if found else 0
+
+
+@contextlib.contextmanager
+def guarded_writes(target: Path) -> Iterator[None]:
+    """Turn a full disk and other troubles of writing into one clear error.
+
+    Parameters
+    ----------
+    target : Path
+        The file that is being made.
+    """
+    problem: DataError | None = None
+    try:
+        yield
+    except SfumatoError:  # some are errors of files too, and say better what is wrong
+        raise
+    except OSError as error:
+        problem = disk_error(error, target)
+    except pl.exceptions.PolarsError as error:
+        # without the writer's own words: they may quote cells
+        number = _number_in(str(error))
+        problem = disk_error(OSError(number, os.strerror(number) if number else type(error).__name__), target)
+    if problem is not None:
+        raise problem
+
+
+def open_private(path: Path) -> BinaryIO:
+    """Open a new temporary file that only its owner can read, for writing."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
+
+
+def file_digest(path: Path, subkey: bytes) -> str:
+    """Return the keyed hash of a file, or of the Parquet files of a folder in name order, hexadecimal.
+
+    Parameters
+    ----------
+    path : Path
+    subkey : bytes
+    """
+    digest = hashlib.blake2b(key=subkey, digest_size=32)
+    for one in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
+        with one.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+class Workspace:
+    """The hidden folder in which one target is made; a context manager that always cleans up.
+
+    Parameters
+    ----------
+    target : Path
+
+    Attributes
+    ----------
+    part : Path
+        Where the target is written before it is renamed.
+    folder : Path
+        Room for other temporary files.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target.absolute()
+        self.folder = self._new_folder()
+        self._lock = -1
+
+    @property
+    def part(self) -> Path:
+        return self.folder / "part"
+
+    def __enter__(self) -> Self:
+        sweep(self.target.parent.glob(f".{_escaped(self.target.name)}.*{_ENDING}"))
+        try:
+            self.folder, self._lock = hold_new(self._new_folder)
+        except OSError as error:
+            raise disk_error(error, self.target) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        let_go(self.folder, self._lock)
+
+    def commit(self) -> None:
+        """Put the finished part in its place."""
+        try:
+            descriptor = os.open(self.part, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            if self.part.is_dir() or self.target.is_dir():  # a folder cannot be replaced in one step: out of the way
+                with contextlib.suppress(FileNotFoundError):
+                    self.target.replace(self.folder / "replaced")
+            self.part.replace(self.target)
+            note_written(self.target)
+            _sync_folder(self.target.parent)
+        except OSError as error:
+            raise disk_error(error, self.target) from None
+
+    def _new_folder(self) -> Path:
+        return self.target.parent / f".{self.target.name}.{secrets.token_hex(6)}{_ENDING}"
+
+
+def _escaped(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "[]*?" else letter for letter in name)
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # not every file system knows it
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Dataframes and arrays in and out: numpy, pandas, polars, Arrow."""

@@ -1,0 +1,358 @@
+"""Dataframes and arrays: numpy, pandas, polars and Arrow in, the same kind out.
+
+A `Frame` is a view of the confidential columns of a user's table as blocks of doubles, and it can be rebuilt
+around released columns: other columns, column order, index and types stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.rows import RowRange, Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.tiles import spans
+from sfumato.exceptions import DataError
+from sfumato.frames.columns import (
+    ColumnChoice,
+    as_array,
+    as_doubles,
+    choose_columns,
+    kind_of_dtype,
+    kind_of_series,
+    require_finite,
+    require_good_names,
+    type_of,
+)
+
+__all__ = [
+    "Frame",
+    "all_columns",
+    "as_library",
+    "gaps_and_texts",
+    "incomplete",
+    "is_dataframe",
+    "numbers_with_gaps",
+    "numeric_columns",
+    "read_frame",
+    "take_rows",
+]
+
+Floats = NDArray[np.float64]
+
+_TURNED_ROWS = 512
+
+
+@dataclass(frozen=True, repr=False)
+class Frame(Hidden):
+    """The confidential columns of a table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the confidential columns; `x0`, `x1`, ... for arrays.
+    kinds : tuple of str
+        "integer", "float32" or "float64" for each of them.
+    columns : list of arrays of shape (n,), float64
+    rows : Rows
+        Absolute row numbers.
+    all_names : tuple of str
+        Names of all columns of the table.
+    native : object
+        The user's table.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    columns: list[Floats]
+    rows: Rows
+    all_names: tuple[str, ...]
+    native: Any
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def integer(self) -> tuple[bool, ...]:
+        """Which columns hold integers."""
+        return tuple(kind == "integer" for kind in self.kinds)
+
+    def tile(self, start: int, stop: int) -> Floats:
+        """Return rows start..stop-1 as a new array of shape (columns, rows)."""
+        out = np.empty((len(self.columns), stop - start))
+        whole = self.whole()
+        if whole is not None and whole.dtype == np.float64:
+            for first, last in spans(stop - start, _TURNED_ROWS):  # the columns of a row share a line of the cache
+                out[:, first:last] = whole[start + first : start + last].T
+            return out
+        for target, column in zip(out, self.columns, strict=True):
+            target[...] = column[start:stop]
+        return out
+
+    def whole(self) -> NDArray[Any] | None:
+        """Return the user's array of numbers if all its columns are confidential, in its order; otherwise None."""
+        plain = isinstance(self.native, np.ndarray) and self.native.dtype.kind in "fiub"
+        return self.native if plain and self.names == self.all_names else None
+
+    def blank(self, types: Sequence[Any]) -> list[NDArray[Any]]:
+        """Return empty columns for a release; those of an array are columns of one array, which `rebuild` returns.
+
+        Parameters
+        ----------
+        types : sequence of numpy types
+            One for each released column.
+        """
+        if is_dataframe(self.native) or len(set(types)) > 1:
+            return [np.empty(len(self), dtype=one) for one in types]
+        return list(np.empty((len(self), len(types)), dtype=types[0]).T)
+
+    def require_finite(self) -> None:
+        """Raise for NaN and infinity, with the place of the first."""
+        require_finite(self.columns, self.names, "the table", 0)
+
+    def at(self, row_start: int) -> Frame:
+        """Return the same rows, numbered from row_start."""
+        numbered = RowRange(row_start, row_start + len(self))
+        return Frame(self.names, self.kinds, self.columns, numbered, self.all_names, self.native)
+
+    def rebuild(self, released: list[NDArray[Any]], names: Sequence[str] | None = None) -> Any:
+        """Return a table of the user's kind with released columns in place of the confidential ones.
+
+        Parameters
+        ----------
+        released : list of arrays of shape (n,)
+        names : sequence of str, optional
+            New column names when the number of columns changes (random projection): they replace all of the
+            confidential columns, behind the others.
+        """
+        if is_dataframe(self.native):
+            return self._rebuild_dataframe(released, names)
+        if names is None and len(self.names) < len(self.all_names):
+            out = np.array(self.native, dtype=np.result_type(*(c.dtype for c in released), type_of(self.native)))
+            for name, column in zip(self.names, released, strict=True):
+                out[:, self.all_names.index(name)] = column
+            return out
+        kept = [i for i, name in enumerate(self.all_names) if name not in self.names]
+        whole = released[0].base
+        if not kept and whole is not None and whole.shape == (len(self), len(released)):
+            return whole  # the columns of `blank`
+        columns = [np.asarray(self.native)[:, i] for i in kept] + released
+        out = np.empty((len(self), len(columns)), dtype=np.result_type(*(c.dtype for c in columns)))
+        for i, column in enumerate(columns):
+            out[:, i] = column
+        return out
+
+    def _rebuild_dataframe(self, released: list[NDArray[Any]], names: Sequence[str] | None) -> Any:
+        frame = nw.from_native(self.native, eager_only=True)
+        space = frame.implementation
+        series = [
+            nw.new_series(name, column, backend=space)
+            for name, column in zip(self.names if names is None else names, released, strict=True)
+        ]
+        if space.is_pandas_like():
+            index = nw.maybe_get_index(frame)
+            series = [nw.maybe_set_index(one, index=index) for one in series]
+        if names is not None:
+            frame = frame.drop(list(self.names))
+            clash = sorted(set(names) & set(frame.columns))
+            if clash:
+                raise DataError(
+                    f"the released column {clash[0]!r} has the name of a column that stays", hint="rename that column"
+                )
+            if not frame.columns:
+                return nw.to_native(_frame_of(series))
+        return nw.to_native(frame.with_columns(*series))
+
+
+def _frame_of(series: list[Any]) -> Any:
+    first, *rest = series
+    return first.to_frame().with_columns(*rest) if rest else first.to_frame()
+
+
+def is_dataframe(table: Any) -> bool:
+    """Tell whether narwhals knows the table as an eager dataframe."""
+    return not isinstance(nw.from_native(table, eager_only=True, pass_through=True), type(table)) or isinstance(
+        table, nw.DataFrame
+    )
+
+
+def as_library(table: Any, library: str) -> Any:
+    """Return a dataframe as one of another library; arrays stay as they are.
+
+    Parameters
+    ----------
+    table : dataframe or array
+    library : "pandas" or "polars"
+    """
+    if not is_dataframe(table):
+        return table
+    frame = nw.from_native(table, eager_only=True)
+    if frame.implementation.value == library:
+        return table
+    return frame.to_pandas() if library == "pandas" else frame.to_polars()
+
+
+def is_empty(table: Any) -> bool:
+    """Tell whether a table has no rows (a batch that a filter emptied)."""
+    shape = getattr(table, "shape", None)
+    return bool(shape is not None and len(shape) == 2 and shape[0] == 0)
+
+
+def read_frame(
+    table: Any, columns: ColumnChoice = None, *, row_start: int = 0, what: str = "the table", finite: bool = True
+) -> Frame:
+    """Read a table's confidential columns.
+
+    Parameters
+    ----------
+    table : dataframe (pandas, polars, Arrow) or array of shape (n, d)
+    columns : sequence of str or int, optional
+        The confidential columns, by name or position; None takes all.
+    row_start : int
+        Absolute number of the first row.
+    what : str
+        How errors call the table.
+    finite : bool
+        Look for NaN and infinity now; False leaves it to a caller who looks at all values anyway.
+
+    Returns
+    -------
+    Frame
+
+    Examples
+    --------
+    >>> frame = read_frame(np.array([[1.0, 2.0], [3.0, 4.0]]), columns=[1])
+    >>> frame.names, frame.columns[0].tolist()
+    (('x1',), [2.0, 4.0])
+    """
+    require_good_names(table, what)
+    if is_dataframe(table):
+        frame = nw.from_native(table, eager_only=True)
+        all_names = tuple(str(name) for name in frame.columns)
+        chosen = choose_columns(columns, all_names, what)
+        series = [frame[frame.columns[i]] for i in chosen]
+        kinds = tuple(kind_of_series(one, all_names[i], what) for one, i in zip(series, chosen, strict=True))
+        data = [as_doubles(one.to_numpy(), all_names[i], what) for one, i in zip(series, chosen, strict=True)]
+        n_rows = frame.shape[0]
+    else:
+        array = as_array(table, what)
+        all_names = tuple(f"x{i}" for i in range(array.shape[1]))
+        chosen = choose_columns(columns, all_names, what)
+        kind = kind_of_dtype(array.dtype)
+        kinds = (kind,) * len(chosen)
+        data = [as_doubles(array[:, i], all_names[i], what) for i in chosen]
+        n_rows = len(array)
+        table = array
+    names = tuple(all_names[i] for i in chosen)
+    if finite:
+        require_finite(data, names, what, row_start)
+    return Frame(names, kinds, data, RowRange(row_start, row_start + n_rows), all_names, table)
+
+
+def all_columns(table: Any) -> tuple[str, ...]:
+    """Return the names of a dataframe's columns."""
+    return tuple(str(name) for name in nw.from_native(table, eager_only=True).columns)
+
+
+def numeric_columns(table: Any) -> tuple[str, ...]:
+    """Return the names of a table's numeric columns; all of them for arrays.
+
+    Parameters
+    ----------
+    table : dataframe or array
+
+    Examples
+    --------
+    >>> numeric_columns(np.zeros((3, 2)))
+    ('x0', 'x1')
+    """
+    if not is_dataframe(table):
+        return tuple(f"x{i}" for i in range(as_array(table, "the table").shape[1]))
+    require_good_names(table, "the table")
+    frame = nw.from_native(table, eager_only=True)
+    numeric = {name for name, dtype in frame.schema.items() if dtype.is_numeric() or dtype == nw.Boolean}
+    return tuple(str(name) for name in frame.columns if name in numeric)
+
+
+def numbers_with_gaps(table: Any, names: Sequence[str]) -> list[Floats]:
+    """Return columns of a dataframe as doubles, NaN where a cell is missing.
+
+    Parameters
+    ----------
+    table : dataframe
+    names : sequence of str
+        Numeric columns.
+    """
+    frame = nw.from_native(table, eager_only=True)
+    for name in names:
+        if not frame[name].dtype.is_numeric():
+            raise DataError(f"column {name!r} holds {frame[name].dtype}, not numbers", hint="read it as numbers")
+    columns = [frame[name].cast(nw.Float64()).fill_null(float("nan")).to_numpy() for name in names]
+    return [np.asarray(column, dtype=np.float64) for column in columns]
+
+
+def gaps_and_texts(one: Any, other: Any) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield what two dataframes should have in common: the text of each text column, and which numbers are missing.
+
+    Parameters
+    ----------
+    one, other : dataframes
+    """
+    left, right = nw.from_native(one, eager_only=True), nw.from_native(other, eager_only=True)
+    for name in left.columns:
+        if name not in right.columns:
+            continue
+        pair = (left[name], right[name])
+        if all(series.dtype in (nw.String, nw.Categorical, nw.Enum) for series in pair):
+            before, after = ([str(cell).removeprefix("'") for cell in series.to_list()] for series in pair)
+            yield before, after
+        elif all(series.dtype.is_numeric() for series in pair) and pair[0].null_count() and pair[1].null_count():
+            before, after = ([str(gap) for gap in series.is_null().to_list()] for series in pair)
+            yield before, after
+
+
+def incomplete(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows of a table miss a value in some columns.
+
+    Parameters
+    ----------
+    table : dataframe or array
+    names : sequence of str
+        Numeric columns.
+
+    Examples
+    --------
+    >>> incomplete(np.array([[1.0, np.nan], [2.0, 3.0]]), ["x0", "x1"]).tolist()
+    [True, False]
+    """
+    if not is_dataframe(table):
+        array = as_array(table, "the table")
+        chosen = [int(name[1:]) for name in names]
+        return np.asarray(np.isnan(np.asarray(array[:, chosen], dtype=np.float64)).any(axis=1))
+    frame = nw.from_native(table, eager_only=True)
+    gaps = np.zeros(len(frame), dtype=np.bool_)
+    for name in names:
+        column = frame[name]
+        empty = column.is_null()
+        if column.dtype.is_float():
+            empty = empty | column.is_nan().fill_null(value=False)
+        gaps |= np.asarray(empty.to_numpy(), dtype=np.bool_)
+    return gaps
+
+
+def take_rows(table: Any, rows: NDArray[np.bool_]) -> Any:
+    """Return the chosen rows of a table, in their order.
+
+    Parameters
+    ----------
+    table : dataframe or array
+    rows : array of shape (n,), bool
+    """
+    if not is_dataframe(table):
+        return as_array(table, "the table")[rows]
+    return nw.to_native(nw.from_native(table, eager_only=True).filter(rows.tolist()))

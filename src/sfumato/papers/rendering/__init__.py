@@ -1,0 +1,1 @@
+"""Results of the papers as text, pages, figures and data."""

@@ -1,0 +1,120 @@
+"""What a row of the catalogue of methods is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from sfumato.perturb.mechanism.parameters import Parameter
+
+__all__ = ["Break", "Method", "Paper"]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Where a method comes from."""
+
+    id: str
+    authors: str
+    title: str
+    venue: str
+    year: int
+
+
+@dataclass(frozen=True)
+class Break:
+    """An attack that is known to undo a method: its lift over guessing is above one half.
+
+    Each is a test on a reference table: Wine (178 x 13) or, for dense tables, 1,500 whole-numbered rows of two columns.
+
+    Attributes
+    ----------
+    attack : str
+        Id in the catalogue of attacks.
+    cost : str
+        What the attacker must know.
+    when : mapping
+        Parameters under which it holds; empty means always.
+    dense : bool
+        Whether it holds on dense tables of few columns only.
+    """
+
+    attack: str
+    cost: str
+    when: Mapping[str, Any] = field(default_factory=dict)
+    dense: bool = False
+
+    @property
+    def text(self) -> str:
+        """The break in words, for tables."""
+        condition = "".join(f", with {name}={value}" for name, value in self.when.items())
+        return f"{self.cost} ({self.attack}{condition}{', dense tables of few columns' if self.dense else ''})"
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the catalogue.
+
+    Attributes
+    ----------
+    id : str
+        Short name for the command line ("rdp").
+    name : str
+        Name of the class in `sfumato.perturb`.
+    module : str
+        Module that holds the class.
+    summary : str
+        One line in plain words.
+    paper : Paper
+    tier : str
+        "row": each row by itself, any size of table; "table": rows depend on one another, in memory.
+    passes : int
+        Passes over a file that a release takes at most, the first look and the releasing one included; for methods
+        that try several draws on small tables, those of a large one.
+    invertible : bool
+        Whether the owner, with the key, gets the originals back.
+    keeps_distances : bool
+        Whether distances between rows stay (with default parameters).
+    row_preserving : bool
+        Whether released columns mean the same as the original ones.
+    parameters : tuple of Parameter
+        Its own parameters.
+    known_breaks : tuple of Break
+    paper_parameters : mapping
+        The paper's own settings.
+    wraps : bool
+        Whether it wraps another method.
+    inner : str
+        The method it wraps when nobody says which, for comparisons; of wrappers only.
+    hides_from_key_holders : bool
+        Whether a released row says no more about its original to who has the key: it is drawn anew, not moved.
+    """
+
+    id: str
+    name: str
+    module: str
+    summary: str
+    paper: Paper
+    tier: str
+    passes: int
+    invertible: bool
+    keeps_distances: bool
+    parameters: tuple[Parameter, ...]
+    known_breaks: tuple[Break, ...]
+    paper_parameters: Mapping[str, Any] = field(default_factory=dict)
+    row_preserving: bool = True
+    wraps: bool = False
+    inner: str = "adp"
+    hides_from_key_holders: bool = False
+
+    @property
+    def quick(self) -> dict[str, Any]:
+        """Values of parameters for a first look, where the defaults would take long."""
+        return {parameter.name: parameter.quick for parameter in self.parameters if parameter.quick is not None}
+
+    def load(self) -> type[Any]:
+        """Import and return the class."""
+        cls: type[Any] = getattr(import_module(f"sfumato.perturb.perturbers.{self.module}"), self.name)
+        return cls

@@ -1,0 +1,1 @@
+"""What keeps clusterings: atoms, walls, small atoms, ends."""

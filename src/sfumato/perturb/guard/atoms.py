@@ -1,0 +1,201 @@
+"""Atoms: rows that share the labels of all named clusterings, and their exact moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.lattice import exact_product
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.summaries import Summary
+from sfumato.exceptions import DataError
+from sfumato.perturb.guard.named import Named
+
+__all__ = ["AtomMoments", "Atoms", "atom_codes"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+# (tile, rows) -> the code of each row's atom (negative: leave the row out) and its values in whole steps
+Values = Callable[[Floats, Rows], tuple[Integers, Floats]]
+
+
+def atom_codes(labels: Integers, sizes: tuple[int, ...]) -> Integers:
+    """Return one number for each combination of labels.
+
+    Parameters
+    ----------
+    labels : array of shape (clusterings, rows)
+    sizes : tuple of int
+        Number of clusters of each clustering.
+
+    Examples
+    --------
+    >>> atom_codes(np.array([[0, 1], [2, 0]]), (2, 3)).tolist()
+    [2, 3]
+    """
+    total = 1
+    for size in sizes:
+        total *= size
+    if total >= 2**62:
+        raise DataError("the named clusterings have too many combinations of labels", hint="name fewer clusterings")
+    codes = np.zeros(labels.shape[1], dtype=np.int64)
+    for row, size in zip(labels, sizes, strict=True):
+        codes *= size
+        codes += row
+    return codes
+
+
+class AtomMoments(Summary):
+    """Count, sum and products of the rows of every atom, exact.
+
+    Parameters
+    ----------
+    values : callable
+        What to add up: (tile, rows) -> codes, steps.
+    cross : bool
+        False keeps counts and sums only.
+    """
+
+    learnt: ClassVar[tuple[str, ...]] = ("_counts", "_sums", "_products")
+
+    def __init__(self, values: Values, *, cross: bool = True) -> None:
+        self._values, self._cross = values, cross
+        self._counts: dict[int, int] = {}
+        self._sums: dict[int, Integers] = {}
+        self._products: dict[int, NDArray[np.object_]] = {}
+
+    def fresh(self) -> Self:
+        return type(self)(self._values, cross=self._cross)
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        for start in range(0, tile.shape[1], 1 << 13):  # products of 2^13 rows of 2^40 stay below 2^53
+            stop = min(start + (1 << 13), tile.shape[1])
+            self._add_part(*self._values(tile[:, start:stop], rows.part(start, stop)))
+
+    def _add_part(self, codes: Integers, steps: Floats) -> None:
+        order = np.argsort(codes, kind="stable")
+        ordered = codes[order]
+        starts = [int(at) for at in np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])][: len(order)]
+        for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
+            code = int(ordered[start])
+            if code < 0:
+                continue
+            part = np.ascontiguousarray(steps[:, order[start:stop]])
+            self._counts[code] = self._counts.get(code, 0) + stop - start
+            sums = part.astype(np.int64).sum(axis=1)
+            self._sums[code] = self._sums[code] + sums if code in self._sums else sums
+            if self._cross:
+                products = exact_product(part, part.T).astype(np.int64).astype(object)
+                self._products[code] = self._products[code] + products if code in self._products else products
+
+    def merge(self, other: Self) -> None:
+        for code, count in other._counts.items():
+            self._counts[code] = self._counts.get(code, 0) + count
+            self._sums[code] = self._sums[code] + other._sums[code] if code in self._sums else other._sums[code]
+            if self._cross:
+                mine = self._products.get(code)
+                self._products[code] = other._products[code] if mine is None else mine + other._products[code]
+
+    def codes(self) -> Integers:
+        """Return the codes seen, sorted."""
+        return np.array(sorted(self._counts), dtype=np.int64)
+
+    def count(self, code: int) -> int:
+        """Return the rows of an atom."""
+        return self._counts.get(code, 0)
+
+    def mean(self, code: int, bits: int) -> Floats:
+        """Return the mean of an atom, for a lattice of so many bits."""
+        n = self._counts[code]
+        return np.array(
+            [int(total) / (n << bits) if bits >= 0 else int(total) / n * 2.0**-bits for total in self._sums[code]]
+        )
+
+    def variance(self, code: int, bits: int) -> Floats:
+        """Return the variance (divisor n) of every column in an atom."""
+        n, diagonal = self._counts[code], self._products[code].diagonal()
+        exact = [(n * int(p) - int(s) * int(s)) / (n * n) for p, s in zip(diagonal, self._sums[code], strict=True)]
+        variance: Floats = np.array(exact) * 4.0**-bits
+        return variance
+
+    def covariance(self, code: int, bits: int) -> Floats:
+        """Return the covariance (divisor n) of an atom."""
+        n = self._counts[code]
+        sums = [int(total) for total in self._sums[code]]
+        products = self._products[code]
+        out = np.empty(products.shape)
+        for i, a in enumerate(sums):
+            for j in range(i + 1):
+                out[i, j] = out[j, i] = (n * int(products[i, j]) - a * sums[j]) / (n * n)
+        covariance: Floats = out * 4.0**-bits
+        return covariance
+
+
+@dataclass(frozen=True, repr=False)
+class Atoms(Hidden):
+    """The atoms of a table.
+
+    Attributes
+    ----------
+    named : Named
+    codes : array of shape (a,)
+        Sorted.
+    labels : array of shape (a, clusterings)
+    counts : array of shape (a,)
+    means : array of shape (a, d)
+        In the space of the clusterings.
+    """
+
+    named: Named
+    codes: Integers
+    labels: Integers
+    counts: Integers
+    means: Floats
+
+    @classmethod
+    def from_moments(cls, named: Named, moments: AtomMoments) -> Atoms:
+        """Return the atoms that a pass has found."""
+        codes = moments.codes()
+        labels = np.empty((len(codes), len(named.sizes)), dtype=np.int64)
+        rest = codes.copy()
+        for column in range(len(named.sizes) - 1, -1, -1):
+            rest, labels[:, column] = np.divmod(rest, named.sizes[column])
+        counts = np.array([moments.count(int(code)) for code in codes], dtype=np.int64)
+        means = np.array([moments.mean(int(code), named.space.bits) for code in codes])
+        return cls(named, codes, labels, counts, means)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def of(self, inside: Floats) -> Integers:
+        """Return the atom of every row of a tile in the space of the clusterings."""
+        codes = atom_codes(self.named.labels(inside), self.named.sizes)
+        found = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        if not (self.codes[found] == codes).all():
+            raise DataError(
+                "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
+            )
+        return found
+
+    def incidence(self) -> Floats:
+        """Return which atom lies in which cluster: shape (clusters of all clusterings, atoms)."""
+        parts = [self.labels[:, i][None, :] == np.arange(k)[:, None] for i, k in enumerate(self.named.sizes)]
+        return np.concatenate(parts).astype(np.float64)
+
+    def means_of(self, inside: Floats, of: Integers) -> Floats:
+        """Return the mean of each atom's rows, shape (a, d); 0 for atoms without rows.
+
+        Parameters
+        ----------
+        inside : array of shape (d, rows)
+        of : array of shape (rows,)
+            Their atoms.
+        """
+        counts = np.maximum(np.bincount(of, minlength=len(self)), 1)
+        # bincount adds one after the other: a fixed order
+        return np.stack([np.bincount(of, weights=column, minlength=len(self)) / counts for column in inside], axis=1)

@@ -1,0 +1,220 @@
+"""The last step of a guarded release: decimals and bounds, without leaving the cell and never the original row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.plan import Facts
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
+from sfumato.core.variates import uniform
+from sfumato.exceptions import ParameterError
+from sfumato.perturb.guard.cells import Cells
+from sfumato.perturb.guard.named import Space
+
+__all__ = ["Settling", "column_bounds", "column_decimals"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_TRIES = 6
+_NEARER = 0.85  # each further try starts nearer to the anchor
+_CLIMBS = 12  # single steps that a row may take back into its cell
+_MOST_CELLS = 1 << 21  # numbers that such a search may hold at once
+
+
+def column_decimals(decimals: Mapping[str, int] | int | None, facts: Facts) -> tuple[int | None, ...]:
+    """Return the decimals of every column: 0 for integers, None for columns that are not rounded."""
+    names = facts.names
+    if isinstance(decimals, Mapping):
+        _check_names(decimals, names, "decimals")
+        wanted = [decimals.get(name) for name in names]
+    else:
+        wanted = [decimals] * len(names)
+    return tuple(0 if whole else value for whole, value in zip(facts.integer, wanted, strict=True))
+
+
+def column_bounds(bounds: Mapping[str, Sequence[float]] | None, facts: Facts) -> tuple[Floats, Floats]:
+    """Return lower and upper bounds of every column, infinite where there are none; yes and no stay yes and no."""
+    two_valued = np.array(facts.integer) & (facts.high - facts.low == 1.0)
+    low, high = np.where(two_valued, facts.low, -np.inf), np.where(two_valued, facts.high, np.inf)
+    if bounds:
+        _check_names(bounds, facts.names, "bounds")
+        for name, (lower, upper) in bounds.items():
+            index = facts.names.index(name)
+            if not float(lower) < float(upper):
+                raise ParameterError(f"the bounds of column {name!r} are not (low, high)")
+            if facts.low[index] < lower or facts.high[index] > upper:
+                raise ParameterError(
+                    f"column {name!r} holds values outside its bounds", hint="widen the bounds, or clean the column"
+                )
+            low[index], high[index] = lower, upper
+    return low, high
+
+
+def _check_names(wanted: Mapping[str, object], names: Sequence[str], what: str) -> None:
+    for name in wanted:
+        if name not in names:
+            raise ParameterError(f"{what} name a column {name!r} that is not released", hint=", ".join(names))
+
+
+@dataclass(frozen=True, repr=False)
+class Settling(Hidden):
+    """Rounds rows to their decimals by keyed chance, so that means stay, and repairs rows that leave their cell.
+
+    Attributes
+    ----------
+    space : Space
+    names : tuple of str
+    decimals : tuple of int or None
+    cells : Cells, optional
+        Where rows must stay; None rounds without looking.
+    offsets : array of shape (a, d), optional
+        What is added to the rows of each atom first: rounding's own error of the atom's mean, fed back.
+    """
+
+    space: Space
+    names: tuple[str, ...]
+    decimals: tuple[int | None, ...]
+    cells: Cells | None = None
+    offsets: Floats | None = None
+
+    @property
+    def needed(self) -> bool:
+        """Whether any column is rounded."""
+        return any(places is not None for places in self.decimals)
+
+    def finish(
+        self, inside: Floats, anchors: Floats, atoms: Integers, original: Floats, rows: Rows, streams: Streams
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the rows in the units of the table, and which of them could not be kept in their cells.
+
+        Parameters
+        ----------
+        inside : array of shape (d, rows)
+            Released rows in the space.
+        anchors : array of shape (a, d)
+        atoms : array of shape (rows,)
+        original : array of shape (d, rows)
+        rows : Rows
+        streams : Streams
+        """
+        bad = np.zeros(inside.shape[1], dtype=bool)
+        if not self.needed and self.cells is None:
+            return self.space.leave(inside), bad
+        if self.offsets is not None:
+            inside = inside + self.offsets[atoms].T
+        out = self._rounded(self.space.leave(inside), np.arange(inside.shape[1]), rows, streams, 0)
+        if self.cells is None:
+            return out, bad
+        depth = self._depth(out, atoms, original)
+        rest = np.flatnonzero(depth <= 0)
+        for attempt in range(1, _TRIES):
+            if len(rest) == 0:
+                break
+            start = anchors[atoms[rest]].T
+            nearer = start + _NEARER**attempt * (inside[:, rest] - start)
+            tried = self._rounded(self.space.leave(nearer), rest, rows, streams, attempt)
+            deep = self._depth(tried, atoms[rest], original[:, rest])
+            better = deep > depth[rest]
+            out[:, rest[better]] = tried[:, better]
+            depth[rest] = np.maximum(depth[rest], deep)
+            rest = rest[depth[rest] <= 0]
+        if not self.needed:
+            rest = rest[:0]
+        share = max(1, _MOST_CELLS // (2 * len(self.names) ** 2))
+        for first in range(0, len(rest), share):
+            some = rest[first : first + share]
+            depth[some] = self.climb(out, some, atoms, original, depth[some])
+        bad = depth <= 0
+        bad |= (out == original).all(axis=0)
+        self._never_the_same(out, original)
+        return out, bad
+
+    def _depth(self, table: Floats, atoms: Integers, original: Floats) -> Floats:
+        """Return how deep rows lie in their cells; the original itself is no place."""
+        assert self.cells is not None
+        depth = self.cells.depth(self.space.enter(table), atoms)
+        depth[(table == original).all(axis=0)] = -np.inf
+        return depth
+
+    def _rounded(self, table: Floats, which: Integers, rows: Rows, streams: Streams, attempt: int) -> Floats:
+        out = table.copy()
+        for index, (name, places) in enumerate(zip(self.names, self.decimals, strict=True)):
+            if places is None:
+                continue
+            scaled = out[index] * 10.0**places
+            floor = np.floor(scaled)
+            chance = uniform(streams.words(f"rounding {attempt}", name, rows))[which]
+            floor += chance < scaled - floor
+            out[index] = floor / 10.0**places
+        return out
+
+    def climb(
+        self, out: Floats, some: Integers, atoms: Integers, original: Floats, depth: Floats, *, columns: int = 1
+    ) -> Floats:
+        """Move rows by single steps of a column or two, each the best one, until they are inside; return their depth.
+
+        Parameters
+        ----------
+        out : array of shape (d, rows)
+            Finished rows in the units of the table; changed.
+        some : array of int
+            The rows to move.
+        atoms : array of shape (rows,)
+        original : array of shape (d, rows)
+        depth : array of the shape of `some`
+            How deep they lie; changed.
+        columns : 1 or 2
+            How many columns may change in one move.
+        """
+        moves = self._moves(columns)
+        moving = np.arange(len(some))
+        for _ in range(_CLIMBS):
+            at = some[moving]
+            tried = np.repeat(out[:, at][:, None, :], len(moves), axis=1)
+            for number, move in enumerate(moves):
+                for index, step in move:
+                    places = self.decimals[index] or 0
+                    tried[index, number] = np.rint((tried[index, number] + step) * 10.0**places) / 10.0**places
+            flat = tried.reshape(len(out), -1)
+            deep = self._depth(flat, np.tile(atoms[at], len(moves)), np.tile(original[:, at], len(moves)))
+            deep = deep.reshape(len(moves), -1)
+            best = deep.argmax(axis=0)
+            reached = deep[best, np.arange(len(at))]
+            better = reached > depth[moving]
+            out[:, at[better]] = tried[:, best[better], np.flatnonzero(better)]
+            depth[moving[better]] = reached[better]
+            moving = moving[better & (reached <= 0)]
+            if len(moving) == 0:
+                break
+        return depth
+
+    def _moves(self, columns: int) -> list[tuple[tuple[int, float], ...]]:
+        """Return all single steps of up to so many columns: (column, step) for each."""
+        single = [
+            (index, sign * 10.0**-places)
+            for index, places in enumerate(self.decimals)
+            if places is not None
+            for sign in (-1.0, 1.0)
+        ]
+        pairs = [(one, two) for one, two in combinations(single, 2) if one[0] != two[0]] if columns > 1 else []
+        return [*((step,) for step in single), *pairs]
+
+    def _never_the_same(self, out: Floats, original: Floats) -> None:
+        """Move rows that still equal their originals by one step of their first rounded column."""
+        same = (out == original).all(axis=0)
+        if not same.any():
+            return
+        for index, places in enumerate(self.decimals):
+            values = original[index]
+            if places is not None and values.min() < values.max():
+                middle = float(self.space.offset[index])
+                out[index, same] += np.where(out[index, same] > middle, -1.0, 1.0) * 10.0**-places
+                return

@@ -1,0 +1,171 @@
+"""What the guard's methods share: their parameters, the passes that find the atoms, and whom they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.plan import Facts
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
+from sfumato.core.summaries import Moments, Sample, Together
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.frames.frame import Frame
+from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
+from sfumato.perturb.guard.cells import Cells
+from sfumato.perturb.guard.gather import Collected
+from sfumato.perturb.guard.named import USUAL_CARE, Space, find_space, is_count, name_clusterings
+from sfumato.perturb.guard.placing import Placed, plain_cells, released_cells
+from sfumato.perturb.guard.rounds import Guard
+from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimals
+from sfumato.perturb.mechanism.base import Perturber
+from sfumato.perturb.mechanism.state import FittedState
+
+__all__ = ["SAMPLE_ROWS", "Found", "GuardShell"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+Flags = NDArray[np.bool_]
+# (settling, tile, rows) -> released tile, and which rows lie outside their cells
+Release = Callable[[Settling, Floats, Rows], tuple[Floats, Flags]]
+
+_STILL = 0.01  # centres that move less, in units of the space, need no second look
+SAMPLE_ROWS = 100_000  # rows on which the clusterings are named
+
+
+@dataclass(frozen=True, repr=False)
+class Found(Hidden):
+    """What the first passes find: the space, the atoms with their moments, the cells and how rows are finished."""
+
+    space: Space
+    atoms: Atoms
+    moments: AtomMoments
+    cells: Cells
+    settling: Settling
+
+
+class GuardShell(Perturber):
+    """Base of `AtomMixing` and `Guarded`."""
+
+    clusterings: Any
+    scaling: str | None
+    decimals: Any
+    bounds: Any
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for wanted in self.clusterings:
+            if is_count(wanted):
+                if int(wanted) < 1:
+                    raise ParameterError(f"{type(self).__name__}: a clustering of {wanted} clusters does not exist")
+            elif not hasattr(wanted, "cluster_centers_") and not hasattr(wanted, "labels_"):
+                raise ParameterError(
+                    f"{type(self).__name__}: clusterings take numbers of k-means clusters or fitted clusterers, "
+                    f"got {type(wanted).__name__}",
+                    hint="fit the clusterer first; clone() unfits it unless it is in sklearn.frozen.FrozenEstimator",
+                )
+
+    def _own_parameters(self) -> dict[str, Any]:
+        own = super()._own_parameters()
+        own["clusterings"] = [
+            int(wanted)
+            if is_count(wanted)
+            else np.asarray(
+                getattr(wanted, "cluster_centers_", None) if hasattr(wanted, "cluster_centers_") else wanted.labels_
+            )
+            for wanted in self.clusterings
+        ]
+        return own
+
+    def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None, threads: int) -> Streams:
+        streams = super()._streams_of(frame, state, row_start, threads)
+        if streams is not state.streams:
+            raise DataError(
+                f"{type(self).__name__} releases the table it was fitted on: where a row goes depends on all of them",
+                hint="call fit_transform on this table",
+            )
+        return streams
+
+    def unrepaired_rows(self) -> tuple[int, ...]:
+        """Return the numbers of the rows that rounding or bounds force out of their clusters.
+
+        They are released in the place nearest to their cell, never as they were.
+        """
+        rows: tuple[int, ...] = self._fitted_state().fitted.unrepaired
+        return rows
+
+    def named_centres(self) -> tuple[Floats, ...]:
+        """Return the centres of the clusterings that the release keeps, in the units of the table.
+
+        They say as much about the originals as the centres of any clustering: for the owner, not for the release.
+        """
+        found: Found = self._fitted_state().fitted.found
+        unit = 2.0**-found.space.bits
+        return tuple(found.space.leave((centres * unit).T).T for centres in found.atoms.named.centres)
+
+    def _settle(
+        self, found: Found, guard: Guard, placed: Placed, small: Flags, release: Release
+    ) -> Generator[Any, Any, tuple[Settling, tuple[int, ...]]]:
+        """Yield the passes that make the finished rows keep means and cells; return how, and the rows still lost.
+
+        Two passes look at the means of the finished rows: the first feeds the error of each atom's mean back, both
+        draw the walls anew for the centres that the released table really has. A last one lists what is left.
+        """
+        settling = found.settling
+        if self._guards and (settling.needed or placed.shift > _STILL):
+            settling = replace(settling, cells=guard.cells)
+        elif not settling.needed:
+            return settling, ()
+        space, atoms = found.space, found.atoms
+        for round_number in range(2 if self._guards else 0):
+
+            def rounded(tile: Floats, rows: Rows, settling: Settling = settling) -> tuple[Integers, Floats]:
+                out = release(settling, tile, rows)[0]
+                return atoms.codes[atoms.of(space.enter(tile))], space.steps(space.enter(out))
+
+            seen = yield AtomMoments(rounded, cross=False)
+            means = np.array([seen.mean(int(code), space.bits) for code in atoms.codes])
+            if round_number == 0:
+                settling = replace(settling, offsets=np.where(small[:, None], 0.0, guard.targets - means))
+            settling = replace(settling, cells=released_cells(atoms, means, found.cells))
+
+        def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+            return tile[:0], np.where(release(settling, tile, rows)[1], 0, -1)
+
+        seen = yield Collected(outside)
+        return settling, tuple(int(number) for number in seen.sorted(0)[0])
+
+    @property
+    def _guards(self) -> bool:
+        """Whether rows are held in cells at all."""
+        return True
+
+    @property
+    def _care(self) -> int:
+        """How much work goes into naming the clusterings: see `name_clusterings`."""
+        return USUAL_CARE
+
+    def _find(self, facts: Facts, streams: Streams) -> Generator[Any, Any, Found]:
+        """Yield the passes that name the clusterings and count the atoms."""
+        decimals = column_decimals(self.decimals, facts)
+        low, high = column_bounds(self.bounds, facts)
+        sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
+        seen = yield Together([Moments(facts.low, facts.high, cross=False), sample])
+        moments, sample = seen.parts
+        space = find_space(facts, moments, self.scaling)
+        named = name_clusterings(space, self.clusterings, sample.values(), sample.labels(), streams, self._care)
+
+        def values(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
+            inside = space.enter(tile)
+            return atom_codes(named.labels(inside), named.sizes), space.steps(inside)
+
+        tally = yield AtomMoments(values)
+        atoms = Atoms.from_moments(named, tally)
+        cells = plain_cells(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
+        return Found(space, atoms, tally, cells, Settling(space, facts.names, decimals))

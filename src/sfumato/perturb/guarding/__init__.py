@@ -1,1 +1,0 @@
-"""The cluster guard: named clusterings, their atoms, and what keeps rows in their cells."""

@@ -1,0 +1,1 @@
+"""Intervals of a column: counted and merged."""

@@ -1,0 +1,411 @@
+"""The scikit-learn shell that every perturber shares.
+
+A method says three things: its *rounds* (which summaries it wants and what it makes of them), its *kernel*
+(what happens to a block of rows), and, if it can be undone, its *inverse*. This class does the rest:
+parameters, keys, tables of any library, streams, rounding of integer columns, and keeping secrets secret.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import validate_data
+
+from sfumato.core.canonical import canonical_bytes
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.keys import Key
+from sfumato.core.ledger import Ledger
+from sfumato.core.plan import Facts, Rounds, run_kernel, run_rounds, survey, tile_rows
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Secret
+from sfumato.core.stream import STREAM_VERSION, Streams, release_streams
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.frames.frame import Frame, as_library, is_empty, read_frame
+from sfumato.perturb.catalogue import method
+from sfumato.perturb.catalogue.entries import Method
+from sfumato.perturb.mechanism.checks import (
+    UnchangedCells,
+    check_facts,
+    check_size,
+    row_hashes,
+    warn_reused,
+    whole_number,
+)
+from sfumato.perturb.mechanism.finish import TYPES, finish_values
+from sfumato.perturb.mechanism.parameters import check_parameter
+from sfumato.perturb.mechanism.state import FittedState, refuse_pickle
+
+__all__ = ["Perturber"]
+
+Floats = NDArray[np.float64]
+
+
+class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of all perturbation methods.
+
+    Parameters
+    ----------
+    key : Key, optional
+        The secret; None makes a fresh one at each fit, kept in the fitted object (`used_key`).
+    release : str
+        Name of the release, mixed into every stream.
+    insecure_seed : int, optional
+        For tests only: a key made from an integer, which anyone can find by trying.
+    columns : sequence of str or int, optional
+        The columns to perturb, by name or position; the others pass through as they are. None takes all.
+    """
+
+    method_id: ClassVar[str]
+    min_columns: ClassVar[int] = 1
+
+    key: Key | None
+    release: str
+    insecure_seed: int | None
+    columns: Sequence[str | int] | None
+    _state: FittedState
+
+    # ---- what a method says of itself -------------------------------------------------------------------
+
+    @abstractmethod
+    def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
+        """Yield the summaries the method wants and return its fitted state."""
+
+    @abstractmethod
+    def _kernel(self, fitted: Any, tile: Floats, rows: Rows, streams: Streams) -> Floats:
+        """Return the released tile; may overwrite the one it is given."""
+
+    def _names_out(self, names: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return new column names if the released columns are not the original ones."""
+        return None
+
+    @property
+    def tier(self) -> str:
+        """Say "row" if each row is perturbed by itself, "table" if rows depend on one another."""
+        return self.catalogue_row().tier
+
+    @classmethod
+    def catalogue_row(cls) -> Method:
+        """Return the method's row in the catalogue."""
+        return method(cls.method_id)
+
+    # ---- fitting ----------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, threads: int = 1) -> Self:
+        """Learn what the method needs to know about a table.
+
+        Parameters
+        ----------
+        X : dataframe or array of shape (n, d)
+        y : ignored
+        threads : int
+            Workers; the result does not depend on it.
+
+        Returns
+        -------
+        self
+        """
+        self._fit_frame(read_frame(X, self.columns, finite=False), threads)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, threads: int = 1) -> Any:
+        """Fit on a table and perturb it: `fit`, then `transform`, reading the table a few times less.
+
+        Parameters
+        ----------
+        X : dataframe or array of shape (n, d)
+        y : ignored
+        threads : int
+            Workers; the result does not depend on it.
+
+        Returns
+        -------
+        table of the kind of X
+        """
+        frame = read_frame(X, self.columns, finite=False)
+        reused = self._fit_frame(frame, threads)
+        warn_reused(reused, 0)
+        state = self._state
+        return self._map(
+            frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), threads
+        )
+
+    def _fit_frame(self, frame: Frame, threads: int) -> int:
+        hashes = np.empty(len(frame), dtype=np.uint64)
+        self._fit(lambda: [frame], frame, threads, hashes)
+        validate_data(self, X=frame.native, skip_check_array=True)
+        # the rows of the fitted table are known: any other value under their numbers is noticed at once
+        return self._state.ledger.reused(0, hashes)
+
+    def fit_batches(self, batches: Iterable[Any] | Callable[[], Iterable[Any]], *, threads: int = 1) -> Self:
+        """Fit on a table that comes in batches, in order, with the result of one call of `fit` on the whole.
+
+        Parameters
+        ----------
+        batches : iterable of tables that can be read again, or a function that returns one
+            The method reads it several times.
+        threads : int
+
+        Returns
+        -------
+        self
+        """
+        if not callable(batches) and iter(batches) is batches:
+            raise ParameterError(
+                f"{type(self).__name__}: fit_batches reads the table several times, and an iterator can be read once",
+                hint="pass a list, or a function that starts a new iteration: fit_batches(lambda: read('file.csv'))",
+            )
+
+        def read() -> Iterable[Frame]:
+            start = 0
+            for table in batches() if callable(batches) else batches:
+                if is_empty(table):
+                    continue
+                frame = read_frame(table, self.columns, row_start=start, what=f"the batch at row {start}")
+                start += len(frame)
+                yield frame
+
+        first: Frame | None = None
+        kinds: tuple[str, ...] = ()
+        for frame in read():
+            if first is None:
+                first, kinds = frame, frame.kinds
+            elif frame.names != first.names:
+                raise DataError(f"the batches do not have the same columns: {frame.names} after {first.names}")
+            kinds = tuple(a if a == b else "float64" for a, b in zip(kinds, frame.kinds, strict=True))
+        if first is None:
+            raise DataError("no batches: the table is empty", hint="check the source")
+        self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), threads)
+        validate_data(self, X=first.native, skip_check_array=True)
+        return self
+
+    def _fit(
+        self,
+        read: Callable[[], Iterable[Frame]],
+        shape: Frame,
+        threads: int,
+        hashes: NDArray[np.uint64] | None = None,
+    ) -> None:
+        self._check_parameters()
+        threads = whole_number(threads, "threads", low=1)
+        if len(shape.names) < self.min_columns:
+            raise DataError(
+                f"{type(self).__name__}: Found array with {len(shape.names)} feature(s) "
+                f"(shape=({len(shape)}, {len(shape.names)})) while a minimum of {self.min_columns} is required.",
+                hint="choose more columns",
+            )
+        key = self._choose_key()
+        hasher = RowHasher(key.derive("fingerprint", STREAM_VERSION), shape.names)
+        facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
+        if not np.isfinite([facts.low, facts.high]).all():
+            shape.require_finite()  # says which cell
+        check_facts(facts, type(self).__name__)
+        streams = self._streams_for(key, facts.fingerprint)
+        fitted = run_rounds(self._rounds(facts, streams), read, facts.n_rows, threads=threads)
+        settings = self._settings()
+        ledger = Ledger()
+        if self.__sklearn_is_fitted__():
+            before = self._state
+            if (before.key, before.settings, before.facts.fingerprint) == (key, settings, facts.fingerprint):
+                ledger = before.ledger  # the same stream again: what it has been used for still counts
+        self._state = FittedState(key, hasher, facts, settings, streams, fitted, ledger)
+
+    def _check_parameters(self) -> None:
+        for parameter in self.catalogue_row().parameters:
+            check_parameter(parameter, getattr(self, parameter.name), owner=type(self).__name__)
+        if not isinstance(self.release, str):
+            raise ParameterError(
+                f"{type(self).__name__}: release must be a name (str), got {type(self.release).__name__}"
+            )
+        if any("\ud800" <= letter <= "\udfff" for letter in self.release):
+            raise ParameterError(f"{type(self).__name__}: release must be readable text")
+
+    def _choose_key(self) -> Key:
+        if self.insecure_seed is not None:
+            if self.key is not None:
+                raise ParameterError(
+                    f"{type(self).__name__}: give key or insecure_seed, not both",
+                    hint="insecure_seed is for tests only",
+                )
+            return Key.from_insecure_seed(self.insecure_seed)
+        if self.key is None:
+            return Key.generate()
+        if not isinstance(self.key, Key):
+            raise ParameterError(
+                f"{type(self).__name__}: key must be a sfumato.Key or None, got {type(self.key).__name__}",
+                hint="use sfumato.Key.generate() or sfumato.Key.load(path)",
+            )
+        return self.key
+
+    def _streams_for(self, key: Key, fingerprint: bytes) -> Streams:
+        return release_streams(
+            key, release=self.release, method=self.method_id, parameters=self._own_parameters(), table=fingerprint
+        )
+
+    def _settings(self) -> bytes:
+        """Return what decides a stream besides key and table, to notice parameters that change after the fit."""
+        return canonical_bytes([self.release, self.method_id, self._own_parameters()])
+
+    def _own_parameters(self) -> dict[str, Any]:
+        values = {parameter.name: getattr(self, parameter.name) for parameter in self.catalogue_row().parameters}
+        return {
+            name: {value.method_id: value._own_parameters()} if isinstance(value, Perturber) else value
+            for name, value in values.items()
+        }
+
+    # ---- releasing --------------------------------------------------------------------------------------
+
+    def transform(self, X: Any, *, row_start: int | None = None, threads: int = 1) -> Any:
+        """Perturb a table.
+
+        Parameters
+        ----------
+        X : dataframe or array of shape (n, d)
+            The fitted table, another table of the same columns (it gets noise of its own), or, with
+            `row_start`, a batch of the fitted table.
+        row_start : int, optional
+            Absolute number of the first row of a batch of the fitted table.
+        threads : int
+            Workers; the result does not depend on it.
+
+        Returns
+        -------
+        table of the kind of X
+            Other columns, order and index kept; integer columns rounded to integers.
+        """
+        state = self._fitted_state()
+        threads = whole_number(threads, "threads", low=1)
+        if row_start is not None:
+            row_start = whole_number(row_start, "row_start", low=0)
+        frame = self._read_like_fit(X, state, row_start or 0)
+        streams = self._streams_of(frame, state, row_start, threads)
+        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), threads)
+
+    def used_key(self) -> Key:
+        """Return the key of the fitted object (the fresh one when `key` was None)."""
+        return self._fitted_state().key
+
+    def _read_like_fit(self, X: Any, state: FittedState, row_start: int) -> Frame:
+        frame = read_frame(X, self.columns, row_start=row_start)
+        validate_data(self, X=frame.native, reset=False, skip_check_array=True)
+        if frame.names != state.facts.names:
+            raise DataError(
+                f"{type(self).__name__}: the columns are {', '.join(frame.names)}, "
+                f"but it was fitted on {', '.join(state.facts.names)}",
+                hint="fit it on this table, or bring the columns into the order of the fit",
+            )
+        if len(frame) == 0:
+            raise DataError(
+                f"Found array with 0 sample(s) (shape=(0, {len(frame.names)})) while a minimum of 1 is required."
+            )
+        return frame
+
+    def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None, threads: int) -> Streams:
+        if row_start is None:
+            hashes = np.empty(len(frame), dtype=np.uint64)
+            facts = survey([frame], frame.names, frame.kinds, state.hasher, threads=threads, hashes=hashes)
+            check_size(facts, type(self).__name__)
+            if facts.fingerprint != state.facts.fingerprint:
+                # another table needs noise of its own, bound to both: fitted elsewhere it has another scale
+                return self._streams_for(state.key, state.facts.fingerprint + facts.fingerprint)
+        elif self.tier == "table":
+            raise ParameterError(
+                f"{type(self).__name__}: row_start is for methods that perturb each row by itself; "
+                "here a row depends on its neighbours",
+                hint="pass the whole table to transform, without row_start",
+            )
+        start = row_start or 0
+        if start + len(frame) > state.facts.n_rows:
+            raise ParameterError(
+                f"rows {start} to {start + len(frame) - 1} are not in the fitted table of {state.facts.n_rows} rows",
+                hint="row_start is for batches of the fitted table; leave it out to perturb another table",
+            )
+        if row_start is not None:
+            hashes = row_hashes(frame, state.hasher)
+        warn_reused(state.ledger.reused(start, hashes), start)
+        return state.streams
+
+    def _map(self, frame: Frame, state: FittedState, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
+        names = self._names_out(frame.names)
+        kinds = state.facts.kinds if names is None else ("float64",) * len(names)
+        released = frame.blank([TYPES[kind] for kind in kinds])
+        unchanged = UnchangedCells(frame, state.facts) if names is None else None
+
+        whole = released[0].base  # the columns of an array are columns of one array: written together
+
+        def write(start: int, stop: int, tile: Floats) -> None:
+            if whole is not None:
+                finish_values(tile, kinds[0], whole[start:stop].T)
+            else:
+                for values, kind, target in zip(tile, kinds, released, strict=True):
+                    finish_values(values, kind, target[start:stop])
+            if unchanged is not None:
+                unchanged.look(start, stop, released)
+
+        rows_per_tile = len(frame) if self.tier == "table" else tile_rows(len(frame.names))
+
+        def quiet(tile: Floats, rows: Rows) -> Floats:
+            with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused when it is written
+                return kernel(tile, rows)
+
+        run_kernel(quiet, frame, write, rows_per_tile=rows_per_tile, threads=threads)
+        if unchanged is not None:
+            unchanged.warn()
+        wanted = get_config()["transform_output"]
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
+        rebuilt = frame.rebuild(released, names)
+        return as_library(rebuilt, wanted) if wanted in {"pandas", "polars"} else rebuilt
+
+    # ---- scikit-learn -----------------------------------------------------------------------------------
+
+    def _fitted_state(self) -> FittedState:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet.\nhint: call fit or fit_transform first"
+            )
+        if self._settings() != self._state.settings:
+            raise ParameterError(
+                f"{type(self).__name__}: parameters have changed since the fit, and its noise does not belong to them",
+                hint="call fit again",
+            )
+        return self._state
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the released columns.
+
+        Parameters
+        ----------
+        input_features : ignored, or the names of the fitted columns
+        """
+        every = super().get_feature_names_out(input_features)
+        names = self._fitted_state().facts.names
+        new = self._names_out(names)
+        if new is None:
+            return every
+        return np.array([*(name for name in every if name not in names), *new], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in vars(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # scikit-learn prints parameters: the ones that undo a release are held so that they do not show
+        if value is not None and not isinstance(value, Secret) and name in _secret_names(type(self)):
+            value = Secret(value)
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> Any:
+        if self.__sklearn_is_fitted__():
+            refuse_pickle(type(self).__name__)
+        return super().__getstate__()
+
+
+def _secret_names(cls: type[Perturber]) -> frozenset[str]:
+    if "method_id" not in vars(cls) and not hasattr(cls, "method_id"):
+        return frozenset()
+    return frozenset(parameter.name for parameter in cls.catalogue_row().parameters if parameter.secret)

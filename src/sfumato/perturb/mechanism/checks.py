@@ -1,0 +1,135 @@
+"""What every method checks: its table before the fit, its arguments, and its release afterwards."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.plan import Facts
+from sfumato.core.tiles import spans, tile_rows
+from sfumato.exceptions import (
+    ConstantColumnWarning,
+    DataError,
+    NoiseReuseWarning,
+    ParameterError,
+    UnchangedCellsWarning,
+)
+from sfumato.frames.frame import Frame
+from sfumato.perturb.mechanism.warn import warn_caller
+
+__all__ = ["UnchangedCells", "check_columns", "check_facts", "check_size", "row_hashes", "warn_reused", "whole_number"]
+
+
+def check_facts(facts: Facts, owner: str) -> None:
+    """Raise for tables that no method can take, and warn about constant columns."""
+    if facts.n_rows < 2:
+        raise DataError(
+            f"{owner}: Found array with {facts.n_rows} sample(s) "
+            f"(shape=({facts.n_rows}, {facts.n_columns})) while a minimum of 2 is required "
+            f"(n_samples={facts.n_rows}).",
+            hint="a table of fewer than two rows has no clusters to keep",
+        )
+    check_size(facts, owner)
+    constant = [name for name, low, high in zip(facts.names, facts.low, facts.high, strict=True) if low == high]
+    if constant:
+        warn_caller(
+            f"{len(constant)} constant column(s): {', '.join(constant[:5])}{' ...' if len(constant) > 5 else ''}. "
+            "Noise that counts in ranges or standard deviations leaves them as they are.",
+            ConstantColumnWarning,
+        )
+
+
+def check_columns(facts: Facts, inner: str, least: int) -> None:
+    """Raise for tables with fewer columns than a wrapped method needs."""
+    if facts.n_columns < least:
+        raise ParameterError(f"{inner} needs {least} columns, got {facts.n_columns} feature(s)")
+
+
+def check_size(facts: Facts, owner: str) -> None:
+    """Raise for values that cannot be squared."""
+    largest = np.maximum(-facts.low, facts.high)
+    large = [name for name, value in zip(facts.names, largest, strict=True) if value > 1e150]
+    if large:
+        raise DataError(
+            f"{owner}: column {large[0]!r} holds values beyond 1e150, which cannot be squared",
+            hint="use another unit for the column",
+        )
+
+
+class UnchangedCells:
+    """Finds columns of which most cells come out as they went in: rounding undoes small noise.
+
+    Parameters
+    ----------
+    frame : Frame
+        The table before.
+    facts : Facts
+        Constant columns are left out: they have a warning of their own.
+    """
+
+    def __init__(self, frame: Frame, facts: Facts) -> None:
+        self._frame = frame
+        self._changed = dict.fromkeys(np.flatnonzero(facts.high > facts.low).tolist(), 0)
+        self._enough = len(frame) - len(frame) // 2  # with so many changed cells a column is fine
+        self._lock = Lock()
+        self._whole = frame.whole()
+
+    def look(self, start: int, stop: int, released: list[NDArray[Any]]) -> None:
+        """Compare the rows start..stop-1, while they are in the cache; columns that are fine are skipped."""
+        if all(changed >= self._enough for changed in self._changed.values()):
+            return
+        after = released[0].base
+        if self._whole is not None and after is not None:
+            # an array: row by row, as it lies in memory
+            different = np.count_nonzero(self._whole[start:stop] != after[start:stop], axis=0)
+            with self._lock:
+                for column in self._changed:
+                    self._changed[column] += int(different[column])
+            return
+        for column, changed in list(self._changed.items()):
+            if changed < self._enough:
+                before = self._frame.columns[column][start:stop]
+                count = int(np.count_nonzero(before != released[column][start:stop]))
+                with self._lock:
+                    self._changed[column] += count
+
+    def warn(self) -> None:
+        """Warn if there are such columns; call it when every row has been looked at."""
+        same = [self._frame.names[column] for column, changed in self._changed.items() if changed < self._enough]
+        if same:
+            warn_caller(
+                f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
+                f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a "
+                "column: raise the noise, or choose another method.",
+                UnchangedCellsWarning,
+            )
+
+
+def warn_reused(count: int, start: int) -> None:
+    """Warn that so many rows from `start` on were released before with other values."""
+    if count:
+        warn_caller(
+            f"{count} row number(s) from {start} on were released before with other values: the same noise on "
+            "two values cancels in their difference. Use another release name, or the row numbers of the table.",
+            NoiseReuseWarning,
+        )
+
+
+def row_hashes(frame: Frame, hasher: RowHasher) -> NDArray[np.uint64]:
+    """Return a keyed hash for each row of a frame."""
+    out = np.empty(len(frame), dtype=np.uint64)
+    for start, stop in spans(len(frame), tile_rows(len(frame.names))):
+        out[start:stop] = hasher.rows(frame.tile(start, stop))
+    return out
+
+
+def whole_number(value: Any, name: str, *, low: int) -> int:
+    """Return an integer argument, or raise."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
+        return int(value)
+    raise ParameterError(f"{name} must be {low} or more (an integer), got {value!r}")

@@ -1,0 +1,38 @@
+"""Perturbers that their owner can undo."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.perturb.mechanism.base import Perturber
+
+__all__ = ["Invertible"]
+
+Floats = NDArray[np.float64]
+
+
+class Invertible(Perturber):
+    """A perturber that its owner can undo."""
+
+    @abstractmethod
+    def _inverse(self, fitted: Any, tile: Floats) -> Floats:
+        """Return the original tile; may overwrite the one it is given."""
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the originals of a released table (floats to rounding error; integers rounded).
+
+        Parameters
+        ----------
+        X : released table
+
+        Returns
+        -------
+        table of the kind of X
+        """
+        state = self._fitted_state()
+        frame = self._read_like_fit(X, state, 0)
+        return self._map(frame, state, lambda tile, _rows: self._inverse(state.fitted, tile), 1)

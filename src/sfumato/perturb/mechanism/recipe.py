@@ -1,0 +1,140 @@
+"""A method as plain values, and its rounds replayed elsewhere: how another process reaches the same fitted state.
+
+What a round wants may hold functions that belong to this process. They need not travel: a method's rounds depend on
+its parameters, the facts of the table, its subkey and the filled summaries so far, and on nothing else. Whoever has
+these runs the rounds again, is sent the summaries instead of reading the table, and stands where we stand.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.plan import Facts
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden, Secret
+from sfumato.core.stream import Streams
+from sfumato.core.summaries import Summary
+from sfumato.core.travel import filled_summary
+from sfumato.exceptions import ParameterError, SfumatoWarning
+from sfumato.perturb.catalogue import method
+from sfumato.perturb.mechanism.base import Perturber
+from sfumato.perturb.mechanism.invertible import Invertible
+
+__all__ = ["Replay", "perturber_of", "recipe_of"]
+
+Floats = NDArray[np.float64]
+
+
+def recipe_of(perturber: Perturber) -> dict[str, Any]:
+    """Return a method and its parameters as plain values, secret ones included.
+
+    Parameters
+    ----------
+    perturber : Perturber
+
+    Examples
+    --------
+    >>> from sfumato.perturb import AdditiveNoise
+    >>> recipe_of(AdditiveNoise(scale=0.2))
+    {'method': 'adp', 'parameters': {'scale': 0.2, 'distribution': 'normal', 'relative': True}}
+    """
+    parameters = {}
+    for parameter in perturber.catalogue_row().parameters:
+        value = getattr(perturber, parameter.name)
+        value = value.reveal() if isinstance(value, Secret) else value
+        if isinstance(value, Perturber):
+            value = recipe_of(value)
+        elif not _is_plain(value):
+            raise ParameterError(
+                f"{type(perturber).__name__}: {parameter.name} holds objects of this process, which cannot travel",
+                hint="give plain numbers (numbers of clusters instead of fitted clusterers), or release locally",
+            )
+        parameters[parameter.name] = value
+    return {"method": perturber.method_id, "parameters": parameters}
+
+
+def perturber_of(recipe: dict[str, Any]) -> Perturber:
+    """Return the perturber of a recipe; it has no key, and needs none.
+
+    Parameters
+    ----------
+    recipe : dict
+        See `recipe_of`.
+    """
+    row = method(recipe["method"])
+    values = {
+        name: perturber_of(value) if isinstance(value, dict) and set(value) == {"method", "parameters"} else value
+        for name, value in recipe["parameters"].items()
+    }
+    made: Perturber = row.load()(**values)
+    return made
+
+
+class Replay(Hidden):
+    """The rounds of a method, run again with summaries that are filled already.
+
+    Parameters
+    ----------
+    perturber : Perturber
+    facts : Facts
+    streams : Streams
+    """
+
+    def __init__(self, perturber: Perturber, facts: Facts, streams: Streams) -> None:
+        self._perturber, self._streams = perturber, streams
+        self._rounds = perturber._rounds(facts, streams)
+        self.done = 0
+        self._wanted: Summary | None = None
+        self._fitted: Any = None
+        self._step(lambda: next(self._rounds))
+
+    def advance(self, learnt: Sequence[Any]) -> None:
+        """Send summaries: `learnt[i]` is what the one of round i has learnt; rounds already done are skipped."""
+        for one in learnt[self.done :]:
+            wanted = self.wanted
+            self._step(lambda wanted=wanted, one=one: self._rounds.send(filled_summary(wanted, one)))  # type: ignore[misc]
+            self.done += 1
+
+    @property
+    def wanted(self) -> Summary:
+        """The summary that the next round wants, empty."""
+        assert self._wanted is not None, "the rounds are over"
+        return self._wanted
+
+    @property
+    def fitted(self) -> Any:
+        """The fitted state, when the rounds are over."""
+        assert self._wanted is None, "the rounds are not over"
+        return self._fitted
+
+    def kernel(self, tile: Floats, rows: Rows) -> Floats:
+        """Return the released tile."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused when it is finished
+            return self._perturber._kernel(self.fitted, tile, rows, self._streams)
+
+    @property
+    def inverse(self) -> Callable[[Floats], Floats] | None:
+        """The map back from a released tile, of methods that can be undone."""
+        perturber = self._perturber
+        return (lambda tile: perturber._inverse(self.fitted, tile)) if isinstance(perturber, Invertible) else None
+
+    def _step(self, run: Callable[[], Summary]) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SfumatoWarning)  # who filled the summaries has told them already
+            try:
+                self._wanted = run()
+            except StopIteration as over:
+                self._wanted, self._fitted = None, over.value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_plain(one) for one in value.values())
+    if isinstance(value, list | tuple):
+        return all(_is_plain(one) for one in value)
+    return value is None or isinstance(value, bool | int | float | str | np.generic | np.ndarray)

@@ -1,0 +1,91 @@
+"""Additive noise (ADP, the baseline of the GDTM paper): independent noise for every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.keys import Key
+from sfumato.core.noise import add_noise
+from sfumato.core.plan import Facts, Rounds
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
+from sfumato.core.summaries import Moments
+from sfumato.perturb.mechanism.base import Perturber
+from sfumato.perturb.mechanism.drawing import per_column
+from sfumato.perturb.mechanism.noise import UNIT_FACTORS
+
+__all__ = ["AdditiveNoise"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
+    names: tuple[str, ...]
+    scales: Floats
+
+
+class AdditiveNoise(Perturber):
+    """Add independent noise of mean 0 to every cell.
+
+    The paper's ADP (there: normal with variance 100 in raw units, which misclassifies 12 to 40 % of the rows).
+    Small noise leaves most rows linkable to someone who knows them; large noise moves the clusters.
+
+    Parameters
+    ----------
+    scale : number or sequence of numbers
+        Standard deviation of the noise, for all columns or for each.
+    distribution : "normal", "uniform" or "laplace"
+    relative : bool
+        Whether `scale` counts in standard deviations of the column, or in its own unit.
+    key, release, insecure_seed, columns
+        See `Perturber`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.arange(20000.0).reshape(10000, 2)
+    >>> released = AdditiveNoise(scale=0.5, insecure_seed=1).fit_transform(table)
+    >>> ((released - table).std(axis=0) / table.std(axis=0)).round(1).tolist()
+    [0.5, 0.5]
+    """
+
+    method_id: ClassVar[str] = "adp"
+
+    def __init__(
+        self,
+        scale: float | Sequence[float] = 0.1,
+        distribution: str = "normal",
+        relative: bool = True,
+        *,
+        key: Key | None = None,
+        release: str = "r0",
+        insecure_seed: int | None = None,
+        columns: Sequence[str | int] | None = None,
+    ) -> None:
+        self.scale = scale
+        self.distribution = distribution
+        self.relative = relative
+        self.key = key
+        self.release = release
+        self.insecure_seed = insecure_seed
+        self.columns = columns
+
+    def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
+        scales = per_column(self.scale, facts.names, owner="AdditiveNoise", parameter="scale")
+        if self.relative:
+            moments = yield Moments(facts.low, facts.high, cross=False)
+            scales = scales * moments.deviation()
+        return _Fitted(facts.names, scales)
+
+    def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
+        unit = UNIT_FACTORS[self.distribution]
+        for values, name, scale in zip(tile, fitted.names, fitted.scales, strict=True):
+            add_noise(values, streams.words("noise", name, rows), self.distribution, unit, scale)
+        return tile

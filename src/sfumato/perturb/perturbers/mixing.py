@@ -1,0 +1,334 @@
+"""Atom mixing: rows change places with their like, inside the cells of the named clusterings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.keys import Key
+from sfumato.core.linear import sum_in_order
+from sfumato.core.plan import Facts, Rounds
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
+from sfumato.core.summaries import Together
+from sfumato.perturb.guard.atoms import AtomMoments, Atoms
+from sfumato.perturb.guard.gather import Collected, Stored
+from sfumato.perturb.guard.gaussian import DRAW_BITS, Shape, draw_steps, shape_of
+from sfumato.perturb.guard.group_mixing import mix_group
+from sfumato.perturb.guard.mending import MENDED_CELLS, Mending
+from sfumato.perturb.guard.placing import Placed, place_atoms
+from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
+from sfumato.perturb.guard.settle import Settling
+from sfumato.perturb.guard.shell import Found, GuardShell
+from sfumato.perturb.guard.small_atoms import pools
+from sfumato.perturb.guard.spread import column_spread
+from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
+
+__all__ = ["AtomMixing"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False)
+class _Fitted(Hidden):
+    found: Found
+    guard: Guard
+    shapes: Mapping[int, Shape]
+    stored: Stored
+    singles: tuple[int, ...]
+    shift: float
+    settling: Settling
+    unrepaired: tuple[int, ...] = ()
+    draw: int = 0
+    mended: Stored | None = None
+
+
+class AtomMixing(GuardShell):
+    """Replace the rows of each atom by mixtures of them that keep its mean and shape, inside its cell.
+
+    Atoms are the rows that share the labels of all named clusterings. Rows of small atoms are mixed with their like by
+    a random orthogonal matrix, rows of large ones are drawn from a normal law with the atom's own mean and covariance;
+    then the guard draws each into its atom's cell and puts the means back. k-means from the named centres finds the
+    same clusters, and which row of an atom is whose cannot be told.
+
+    Atoms of fewer than `min_atom` rows are not kept exactly: they are pooled, moved within their cells, and the larger
+    atoms make up for it. With `exact_centres` every named centre stays exactly where it is, which publishes rows that
+    are alone in their atom: `disclosed_rows` lists them.
+
+    Parameters
+    ----------
+    clusterings : sequence of int or fitted clusterers
+        What to keep: numbers of k-means clusters, or clusterers fitted in the space of `scaling`.
+    min_atom : int
+        Smallest atom, in rows, whose mean is kept.
+    exact_centres : bool
+    scaling : "std", "range" or None
+        Space in which the clusterings are named.
+    guard : bool
+        False leaves out the guard: means and shapes are kept, labels are not.
+    spread : number
+        Share of the standard deviation inside an atom that is kept. Less makes the clusters crisper, so that a miner
+        with starts of its own finds them too; columns are treated so that all keep the same share of their variance.
+    draws : int
+        Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
+        best with the original. The clusterings are named by 20 starts for each of them. More take longer.
+    decimals : int or mapping of column to int, optional
+        Decimals of the released columns; integer columns always have none.
+    bounds : mapping of column to (low, high), optional
+    key, release, insecure_seed, columns
+        See `Perturber`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)) + c for c in (0.0, 9.0, 30.0)])
+    >>> released = AtomMixing(clusterings=[3], insecure_seed=1).fit_transform(table)
+    >>> bool(np.allclose(released[:50].mean(axis=0), table[:50].mean(axis=0), atol=1e-3))
+    True
+    >>> bool((released == table).any())
+    False
+    """
+
+    method_id: ClassVar[str] = "mix"
+
+    def __init__(
+        self,
+        clusterings: Sequence[Any] = (2, 3, 4, 5, 6, 7, 8),
+        min_atom: int = 5,
+        exact_centres: bool = False,
+        scaling: str | None = "std",
+        guard: bool = True,
+        spread: float = 0.6,
+        draws: int = 6,
+        decimals: Mapping[str, int] | int | None = None,
+        bounds: Mapping[str, Sequence[float]] | None = None,
+        *,
+        key: Key | None = None,
+        release: str = "r0",
+        insecure_seed: int | None = None,
+        columns: Sequence[str | int] | None = None,
+    ) -> None:
+        self.clusterings = clusterings
+        self.min_atom = min_atom
+        self.exact_centres = exact_centres
+        self.scaling = scaling
+        self.guard = guard
+        self.spread = spread
+        self.draws = draws
+        self.decimals = decimals
+        self.bounds = bounds
+        self.key = key
+        self.release = release
+        self.insecure_seed = insecure_seed
+        self.columns = columns
+
+    def disclosed_rows(self) -> tuple[int, ...]:
+        """Return the numbers of the rows that are published as they are: alone in their atom, with exact centres."""
+        singles: tuple[int, ...] = self._fitted_state().fitted.singles
+        return singles
+
+    def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
+        found = yield from self._find(facts, streams)
+        draws = int(self.draws)
+        if facts.n_rows > TRIED_ROWS or not self._guards or (draws == 1 and not found.settling.needed):
+            return (yield from self._drawn(facts, found, streams, 0))
+        numbers, original, of = yield from self._all_rows(facts, found, lambda tile, _: tile)
+        inside = found.space.enter(original)
+        standardised = self.scaling == "std"
+        trial = Trial(found.atoms, inside, of, streams, standardised=standardised) if draws > 1 else None
+        chosen, least = None, np.inf
+        for draw in range(draws):
+            fitted = yield from self._drawn(facts, found, streams, draw)
+            _, released, _ = yield from self._all_rows(facts, found, partial(self._kernel, fitted, streams=streams))
+            if found.settling.needed and original.size * len(original) <= MENDED_CELLS:
+                small = self._small(found.atoms)
+                fitted, released = _mended(fitted, numbers, released, original, of, small)
+            wrong = 0.0 if trial is None else trial.disagreement(found.space.enter(released))
+            if wrong < least:
+                chosen, least = fitted, wrong
+            if wrong <= GOOD:
+                break
+        return chosen
+
+    def _all_rows(
+        self, facts: Facts, found: Found, values: Callable[[Floats, Rows], Floats]
+    ) -> Generator[Any, Any, tuple[NDArray[np.uint64], Floats, Integers]]:
+        """Yield a pass that collects all rows; return their numbers, some values of them, and their atoms."""
+        atoms, space = found.atoms, found.space
+
+        def rows_of(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+            of = atoms.of(space.enter(tile))
+            return values(tile, rows), of
+
+        collected: tuple[NDArray[np.uint64], Floats, Integers] = (yield Collected(rows_of)).sorted(facts.n_columns)
+        return collected
+
+    def _drawn(self, facts: Facts, found: Found, root: Streams, draw: int) -> Generator[Any, Any, _Fitted]:
+        """Yield the passes of one draw; return its fitted state."""
+        streams = _streams_of_draw(root, draw)
+        atoms, d = found.atoms, facts.n_columns
+        small = self._small(atoms)
+        drawn = ~small & (atoms.counts >= max(2 * d + 10, 40))
+        collected, draws = (yield Together([*self._second_pass(found, drawn, streams)])).parts
+        numbers, rows, of = collected.sorted(d)
+        pool = pools(atoms, small, int(self.min_atom))
+        mixed = self._mixed(atoms, pool, rows, of, streams)
+        is_small = small[of]
+        around, own = mixed[:, is_small] * float(self.spread), of[is_small]
+        placed = place_atoms(atoms, pool, around, own, found.cells, min_rows=int(self.min_atom), draw=draw)
+        variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
+        spread = column_spread(atoms, small, variances, placed, float(self.spread), draw)
+        scatter = atoms.counts * sum_in_order(variances * spread * spread)
+        shapes = {
+            int(a): shape_of(
+                found.moments.covariance(int(code), found.space.bits),
+                draws.mean(int(code), DRAW_BITS),
+                draws.covariance(int(code), DRAW_BITS),
+                spread,
+            )
+            for a, code in enumerate(atoms.codes)
+            if drawn[a]
+        }
+        out = np.empty_like(rows)
+        out[:, is_small] = placed.small_rows
+        whole = ~is_small
+        proposed = placed.targets[of[whole]].T + mixed[:, whole] * spread[:, None]
+        out[:, whole] = self._guard_in_fold(placed, atoms, scatter, proposed, of[whole])
+        guard = Guard(placed.cells, placed.targets, atoms.counts, scatter)
+
+        def propose(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+            return self._proposed(found, guard, shapes, tile, rows, streams)
+
+        if self.guard and drawn.any():
+            for _ in range(ROUNDS):
+                guard.learn((yield Displacement(guard, propose)))
+        alone = atoms.counts[of] == 1
+        singles = tuple(int(number) for number in numbers[alone]) if self.exact_centres else ()
+        fitted = _Fitted(found, guard, shapes, Stored(numbers, out), singles, placed.shift, found.settling, draw=draw)
+
+        def release(settling: Settling, tile: Floats, rows: Rows) -> tuple[Floats, Flags]:
+            return self._released(replace(fitted, settling=settling), tile, rows, root)
+
+        settling, unrepaired = yield from self._settle(found, guard, placed, small, release)
+        return replace(fitted, settling=settling, unrepaired=unrepaired)
+
+    @property
+    def _guards(self) -> bool:
+        return bool(self.guard)
+
+    @property
+    def _care(self) -> int:
+        return int(self.draws)
+
+    def _small(self, atoms: Atoms) -> Flags:
+        """Return which atoms are too small for their means to be kept."""
+        return np.zeros(len(atoms), dtype=bool) if self.exact_centres else atoms.counts < int(self.min_atom)
+
+    def _second_pass(self, found: Found, drawn: Flags, streams: Streams) -> tuple[Collected, AtomMoments]:
+        """Return what the second look at the rows keeps: those of smaller atoms, and the draws of the others."""
+        atoms, space, names = found.atoms, found.space, found.settling.names
+
+        def small_rows(tile: Floats, _: Rows) -> tuple[Floats, Integers]:
+            inside = space.enter(tile)
+            of = atoms.of(inside)
+            return inside, np.where(drawn[of], -1, of)
+
+        def draws(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
+            of = atoms.of(space.enter(tile))
+            if not drawn[of].any():
+                return np.full(len(of), -1, dtype=np.int64), tile
+            return np.where(drawn[of], atoms.codes[of], -1), draw_steps(names, rows, streams)
+
+        return Collected(small_rows), AtomMoments(draws)
+
+    def _mixed(self, atoms: Atoms, pool: Integers, rows: Floats, of: Integers, streams: Streams) -> Floats:
+        """Return mixed deviations of the collected rows: pools together, other atoms by themselves."""
+        mixed = np.zeros_like(rows)
+        groups = np.where(pool[of] >= 0, -1 - pool[of], of)
+        order = np.argsort(groups, kind="stable")
+        ends = [int(at) + 1 for at in np.flatnonzero(np.r_[groups[order][1:] != groups[order][:-1], True])][
+            : len(order)
+        ]
+        start = 0
+        for end in ends:
+            members = order[start:end]
+            group = int(groups[members[0]])
+            name = f"pool {-1 - group}" if group < 0 else f"atom {int(atoms.codes[group])}"
+            few = group < 0 and len(members) < int(self.min_atom)
+            mixed[:, members] = mix_group(rows[:, members], streams, name, alone=self.exact_centres, few=few)
+            start = end
+        return mixed
+
+    def _guard_in_fold(self, placed: Placed, atoms: Atoms, scatter: Floats, proposed: Floats, of: Integers) -> Floats:
+        if not self.guard:
+            return proposed
+        guard = Guard(placed.cells, placed.targets, atoms.counts, scatter)
+        for _ in range(ROUNDS):
+            seen = Displacement(guard, lambda tile, _: (tile, of))
+            seen.add_rows(proposed, of)
+            guard.learn(seen)
+        return guard.finished(proposed, of)
+
+    def _proposed(
+        self, found: Found, guard: Guard, shapes: Mapping[int, Shape], tile: Floats, rows: Rows, streams: Streams
+    ) -> tuple[Floats, Integers]:
+        """Return the drawn rows of a tile before the guard, and their atoms (-1 for rows that are not drawn)."""
+        inside = found.space.enter(tile)
+        of = found.atoms.of(inside)
+        proposed = np.zeros_like(inside)
+        is_drawn = np.isin(of, list(shapes))
+        if is_drawn.any():
+            steps = draw_steps(found.settling.names, rows, streams)
+            for atom in np.unique(of[is_drawn]):
+                members = np.flatnonzero(of == atom)
+                deviations = shapes[int(atom)].deviations(np.ascontiguousarray(steps[:, members]))
+                proposed[:, members] = guard.targets[atom][:, None] + deviations
+        return proposed, np.where(is_drawn, of, -1)
+
+    def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
+        return self._released(fitted, tile, rows, streams)[0]
+
+    def _released(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> tuple[Floats, Flags]:
+        """Return the released tile, and which rows could not be kept in their cells."""
+        found, guard = fitted.found, fitted.guard
+        streams = _streams_of_draw(streams, fitted.draw)
+        proposed, of = self._proposed(found, guard, fitted.shapes, tile, rows, streams)
+        drawn = of >= 0
+        released = np.empty_like(proposed)
+        released[:, drawn] = guard.finished(proposed[:, drawn], of[drawn]) if self.guard else proposed[:, drawn]
+        released[:, ~drawn] = fitted.stored.find(rows.labels()[~drawn])
+        of = np.where(drawn, of, found.atoms.of(found.space.enter(tile)))
+        out, bad = fitted.settling.finish(released, guard.targets, of, tile, rows, streams)
+        if fitted.singles:
+            alone = np.isin(rows.labels(), np.array(fitted.singles, dtype=np.uint64))
+            out[:, alone] = tile[:, alone]
+            bad &= ~alone
+        if fitted.mended is not None:
+            fitted.mended.replace_in(out, rows.labels())
+        return out, bad
+
+
+def _streams_of_draw(streams: Streams, draw: int) -> Streams:
+    """Return the streams of one of the draws that are tried."""
+    return streams.child(f"draw {draw}") if draw else streams
+
+
+def _mended(
+    fitted: _Fitted, numbers: NDArray[np.uint64], released: Floats, original: Floats, of: Integers, small: Flags
+) -> tuple[_Fitted, Floats]:
+    """Return the fitted state and the rows of a rounded release after single rows were put right."""
+    found = fitted.found
+    fixed = np.isin(numbers, np.array(fitted.singles, dtype=np.uint64))
+    mending = Mending(found.settling, found.atoms, found.cells, fitted.guard.targets, original, of, fixed, ~small)
+    out, wrong = mending.mend(released)
+    changed = (out != released).any(axis=0)
+    unrepaired = tuple(int(number) for number in numbers[wrong])
+    return replace(fitted, mended=Stored(numbers[changed], out[:, changed]), unrepaired=unrepaired), out

@@ -1,0 +1,183 @@
+"""Who runs a release: an engine fills summaries over all rows and writes the kernel's result, nothing more.
+
+The plan (which summaries, which kernel, which columns) is the same for every engine; an engine only chooses who
+computes which block. Summaries merge in any order and a row's noise depends on its number alone, so every engine
+reaches the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.fingerprint import RowHasher
+from sfumato.core.plan import Facts
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.summaries import Summary
+from sfumato.core.tiles import spans
+from sfumato.files.finish import finish_column, numbers_of, released_cells
+from sfumato.files.numbers import Mask, NumberBatch
+from sfumato.files.schema import Look, NumberColumn
+from sfumato.perturb.mechanism.drive import Drive
+from sfumato.pipeline.cells import Cells
+
+__all__ = ["Engine", "Finished", "Tally", "WriteJob", "perturb_batch"]
+
+Floats = NDArray[np.float64]
+S = TypeVar("S", bound=Summary)
+
+
+@dataclass(frozen=True, repr=False)
+class WriteJob(Hidden):
+    """The last pass: what becomes of every row.
+
+    Attributes
+    ----------
+    kernel : callable
+        (tile, rows) -> released tile.
+    rows_per_tile : int
+    columns : tuple of NumberColumn
+        The released numeric columns.
+    order : tuple of str
+        All released columns.
+    same_columns : bool
+        Whether the released columns are the confidential ones.
+    invertible : bool
+    undo : callable, optional
+        For invertible methods: the map back, to measure what rounding costs; see `undo_map`.
+    order_subkey : bytes, optional
+        The subkey whose words the rows are sorted by; None keeps their order.
+    n_rows : int
+    hasher : RowHasher
+        Hashes the released rows, by which their file is known again.
+    """
+
+    kernel: Callable[[Floats, Rows], Floats]
+    rows_per_tile: int
+    columns: tuple[NumberColumn, ...]
+    order: tuple[str, ...]
+    same_columns: bool
+    invertible: bool
+    undo: Callable[[Floats, Sequence[Mask | None]], Floats] | None
+    order_subkey: bytes | None
+    n_rows: int
+    hasher: RowHasher
+
+
+@dataclass
+class Tally:
+    """What was counted while writing; tallies of different rows add up.
+
+    Attributes
+    ----------
+    rows : int
+    neutralised : int
+        Formula-like text cells.
+    broken : int
+        Kept text cells with a line break or a separator in them.
+    unchanged : dict
+        Cells of each column that came out as they went in.
+    errors : dict
+        Largest difference between an original and a restored value.
+    lanes : pair of int
+        Sums of keyed hashes of the released rows; see `RowHasher`.
+    """
+
+    rows: int = 0
+    neutralised: int = 0
+    broken: int = 0
+    unchanged: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, float] = field(default_factory=dict)
+    lanes: tuple[int, int] = (0, 0)
+
+    def merge(self, other: Tally) -> None:
+        """Add another tally."""
+        self.rows += other.rows
+        self.neutralised += other.neutralised
+        self.broken += other.broken
+        self.lanes = (self.lanes[0] + other.lanes[0], self.lanes[1] + other.lanes[1])
+        for name, count in other.unchanged.items():
+            self.unchanged[name] = self.unchanged.get(name, 0) + count
+        for name, error in other.errors.items():
+            self.errors[name] = max(self.errors.get(name, 0.0), error)
+
+
+class Engine(Protocol):
+    """Runs the passes of one release."""
+
+    def look(self, cells: Cells, empty: Look) -> Look:
+        """Take the first look at all rows."""
+
+    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+        """Learn which method it is: the summaries asked for from now on are those of its rounds, in order."""
+
+    def fill(self, cells: Cells, empty: S) -> S:
+        """Fill a summary over all rows."""
+
+    def write(self, cells: Cells, job: WriteJob) -> Tally:
+        """Write the released rows."""
+
+
+@dataclass(frozen=True, repr=False)
+class Finished(Hidden):
+    """The released numbers of some rows, in whole units of their decimals.
+
+    Attributes
+    ----------
+    units : list of arrays of shape (n,)
+    masks : list of arrays or None
+        Missing cells of each released column.
+    tally : Tally
+    """
+
+    units: list[Floats]
+    masks: list[Mask | None]
+    tally: Tally
+
+
+def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
+    """Perturb and finish some rows: the part of the last pass that every engine shares.
+
+    Parameters
+    ----------
+    batch : NumberBatch
+        Missing cells filled.
+    job : WriteJob
+    """
+    n = len(batch)
+    units = [np.empty(n) for _ in job.columns]
+    errors = np.zeros(len(job.columns))
+
+    def one(start: int, stop: int) -> None:
+        tile = job.kernel(batch.tile(start, stop), batch.rows.part(start, stop))
+        for values, column, target in zip(tile, job.columns, units, strict=True):
+            target[start:stop] = finish_column(values, column, invertible=job.invertible)
+        if job.undo is not None:
+            seen = [numbers_of(u[start:stop], column) for u, column in zip(units, job.columns, strict=True)]
+            holes = [None if mask is None else mask[start:stop] for mask in batch.masks]
+            back = job.undo(np.stack(seen), holes)
+            for i, column in enumerate(job.columns):
+                restored = numbers_of(finish_column(back[i], column, invertible=True), column)
+                gap = np.abs(restored - batch.columns[i][start:stop])
+                hole = holes[i]
+                errors[i] = max(errors[i], (gap if hole is None else gap[~hole]).max(initial=0.0))
+
+    for start, stop in spans(n, job.rows_per_tile):
+        one(start, stop)
+    masks = batch.masks if job.same_columns else [None] * len(job.columns)
+    tally = Tally(rows=n)
+    tally.lanes = job.hasher.sums(released_cells(units, masks, job.columns), batch.numbered)
+    if job.same_columns:
+        for i, column in enumerate(job.columns):
+            same = numbers_of(units[i], column) == batch.columns[i]
+            if masks[i] is not None:
+                same &= ~masks[i]  # type: ignore[operator]
+            tally.unchanged[column.name] = int(np.count_nonzero(same))
+    if job.undo is not None:
+        tally.errors = {column.name: float(error) for column, error in zip(job.columns, errors, strict=True)}
+    return Finished(units, list(masks), tally)

@@ -1,0 +1,150 @@
+"""The engine of one machine: batches in order, blocks on threads, rows sorted in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sfumato.core.in_order import in_order
+from sfumato.core.plan import Facts, fill
+from sfumato.core.summaries import Summary
+from sfumato.exceptions import DataError
+from sfumato.files.finish import assemble, output_types, plain_numbers
+from sfumato.files.formats.sinks import Sink, open_sink
+from sfumato.files.formulas import count_cells_with_breaks
+from sfumato.files.numbers import NumberBatch
+from sfumato.files.opening import file_kind
+from sfumato.files.schema import Look
+from sfumato.files.source import RawBatch, Source
+from sfumato.files.storage.reorder import Reorder
+from sfumato.files.storage.workspace import Workspace
+from sfumato.perturb.mechanism.drive import Drive
+from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
+from sfumato.pipeline.watch import Watch
+
+__all__ = ["LocalEngine"]
+
+S = TypeVar("S", bound=Summary)
+
+
+class LocalEngine:
+    """Run a release on this machine.
+
+    Parameters
+    ----------
+    source : Source
+    workspace : Workspace
+        Where the release is written before it is renamed.
+    target : Path
+        Its name says the kind of file.
+    threads : int
+        Workers; the release does not depend on it.
+    watch : Watch
+        Progress and cancelling.
+    memory : int, optional
+        Bytes of released rows that are held in memory while they are shuffled.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        workspace: Workspace,
+        target: Path,
+        *,
+        threads: int,
+        watch: Watch,
+        memory: int | None = None,
+    ) -> None:
+        self._source, self._workspace, self._target = source, workspace, target
+        self._threads, self._watch = threads, watch
+        self._memory = memory
+
+    def look(self, cells: Cells, empty: Look) -> Look:
+        """Take the first look at all rows; see `Engine`."""
+        look = empty.fresh()
+
+        def part(raw: RawBatch) -> Look:
+            seen = empty.fresh().expecting(look)
+            seen.add(*cells.looked_at(raw))
+            return seen
+
+        for seen in in_order(self._read("reading", cells.read_columns, cells.plain), part, self._threads):
+            look.merge(seen)
+        return look
+
+    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+        """Need not know the method: it stands in the same process; see `Engine`."""
+
+    def fill(self, cells: Cells, empty: S) -> S:
+        """Fill a summary over all rows; see `Engine`."""
+        filled, _ = fill(empty, self._numbers("fitting", cells), threads=self._threads)
+        return filled
+
+    def write(self, cells: Cells, job: WriteJob) -> Tally:
+        """Write the released rows; see `Engine`."""
+        kind = file_kind(self._target)
+        as_text = kind.startswith("csv")
+        types = output_types(job.columns, invertible=job.invertible)
+        shuffled = job.order_subkey is not None
+        numbers = plain_numbers(job.columns) if as_text else frozenset[str]()
+        # a gappy column stays text, so that its gaps come back as they were written
+        whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]
+        sink = open_sink(kind, self._workspace, job.order, self._source.style, numbers)
+
+        def perturb(raw: RawBatch) -> tuple[NumberBatch, Any, Tally]:
+            batch, _ = cells.numbers(raw)
+            done = perturb_batch(batch, job)
+            released = list(zip(job.columns, done.units, strict=True))
+            frame, done.tally.neutralised = assemble(
+                raw, job.order, released, done.masks, as_text=as_text, types=types, numbers=numbers
+            )
+            if raw.text is not None:
+                kept = (raw.frame[name] for name in cells.roles.keep)
+                done.tally.broken = sum(count_cells_with_breaks(one, self._source.style.separator) for one in kept)
+            packed = sink.pack(frame)
+            return batch, packed if shuffled else sink.encode(packed), done.tally
+
+        try:
+            out = self._ordered(sink, job)
+            total = Tally()
+            raws = self._read("releasing", None, whole if job.same_columns else cells.plain)
+            for batch, packed, tally in in_order(raws, perturb, self._threads):
+                total.merge(tally)
+                out(batch, packed)
+            if total.rows != job.n_rows:
+                raise DataError(
+                    f"{self._source.path}: {total.rows:,} rows now, {job.n_rows:,} at the first look: it has changed",
+                    hint="release a file that nobody is writing to",
+                )
+            if isinstance(out, _Sorted):
+                out.reorder.finish(self._threads)
+        finally:
+            sink.close()
+        return total
+
+    def _ordered(self, sink: Sink, job: WriteJob) -> Callable[[NumberBatch, Any], None]:
+        if job.order_subkey is None:
+            return lambda _batch, encoded: sink.write(encoded)
+        return _Sorted(Reorder(sink, self._workspace, job.n_rows, memory=self._memory), job)
+
+    def _numbers(self, what: str, cells: Cells) -> Iterator[NumberBatch]:
+        raws = self._read(what, cells.read_columns, cells.plain)
+        yield from in_order(raws, lambda raw: cells.numbers(raw)[0], self._threads)
+
+    def _read(self, what: str, columns: Sequence[str] | None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
+        self._watch.begin(what)
+        for raw in self._source.batches(columns, numbers):
+            self._watch.at(raw.share)
+            yield raw
+        self._watch.end()
+
+
+class _Sorted:
+    def __init__(self, reorder: Reorder, job: WriteJob) -> None:
+        self.reorder, self._job = reorder, job
+
+    def __call__(self, batch: NumberBatch, packed: Any) -> None:
+        assert self._job.order_subkey is not None
+        self.reorder.add(batch.numbered.words(self._job.order_subkey), packed)

@@ -1,0 +1,1 @@
+"""What an owner wants: roles of columns, method, limits; read, checked, guessed and written."""

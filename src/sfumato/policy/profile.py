@@ -1,0 +1,54 @@
+"""What is in the columns of a table, from its first rows: enough to guess what each is for."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from sfumato.files.source import Source
+from sfumato.policy.roles import ColumnTraits
+
+__all__ = ["profile"]
+
+_ROWS = 10_000
+
+
+def profile(source: Source, rows: int = _ROWS) -> tuple[ColumnTraits, ...]:
+    """Return the kind and the number of distinct values of every column, from the first rows of a table.
+
+    Parameters
+    ----------
+    source : Source
+    rows : int
+        How many rows are looked at.
+    """
+    frames: list[pl.DataFrame] = []
+    for raw in source.batches():
+        frames.append(raw.frame)
+        if raw.stop >= rows:
+            break
+    if not frames:
+        return tuple(ColumnTraits(name, "text", 0, 0) for name in source.names)
+    head = pl.concat(frames).head(rows)
+    return tuple(_traits(head[name]) for name in source.names)
+
+
+def _traits(cells: pl.Series) -> ColumnTraits:
+    present = cells.drop_nulls()
+    return ColumnTraits(cells.name, _kind(present), len(present), present.n_unique() if len(present) else 0)
+
+
+def _kind(cells: pl.Series) -> str:
+    if cells.dtype == pl.String:
+        numbers = cells.str.strip_chars().cast(pl.Float64, strict=False)
+        # a few odd cells (markers of missing values) do not make a column of numbers one of text
+        if len(cells) == 0 or numbers.null_count() > len(cells) // 10:
+            return "text"
+        whole = cells.filter(numbers.is_not_null()).str.contains(r"^\s*[+-]?\d+\s*$")
+        return "integer" if whole.all() else "number"
+    if cells.dtype.is_integer():
+        return "integer"
+    if cells.dtype.is_numeric():
+        return "number"
+    if cells.dtype == pl.Boolean:
+        return "flag"
+    return "date" if cells.dtype.is_temporal() else "text"

@@ -1,0 +1,1 @@
+"""What a release leaves to its owner: the sealed receipt, how it is found, and the rows it knows."""

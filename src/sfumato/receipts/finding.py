@@ -1,0 +1,160 @@
+"""Where receipts lie, and how the one of a release is found again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.keys import Key
+from sfumato.exceptions import ReceiptError
+from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.keyring import load_key
+from sfumato.files.storage.workspace import file_digest
+from sfumato.receipts.body import ReceiptBody, open_receipt
+
+__all__ = ["find_receipt", "read_receipt", "receipt_of", "receipt_of_file", "receipt_path", "write_private"]
+
+_LARGEST_RECEIPT = 256 << 20
+_STALE_SECONDS = 60
+
+
+def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
+    """Return where the receipt of a release stands: one file for each release, the same for the same noise."""
+    return folder / f"{target.name}.{body.identity[:8]}.receipt"
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a receipt or a report, whole or not at all, readable by its owner."""
+    _sweep(path.parent)
+    reason = None
+    try:
+        write_atomically(path, lambda file: file.write(content))
+    except OSError as error:
+        reason = error.strerror
+    if reason is not None:
+        raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place for it")
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed run has left: writing a receipt or the history takes no minute."""
+    for stale in folder.glob(".*.part"):
+        with contextlib.suppress(OSError):
+            if time.time() - stale.stat().st_mtime > _STALE_SECONDS:
+                stale.unlink()
+
+
+def read_receipt(path: Path, key: Key) -> ReceiptBody:
+    """Read and open a receipt.
+
+    Parameters
+    ----------
+    path : Path
+    key : Key
+    """
+    reason = None
+    sealed = b""
+    try:
+        if path.stat().st_size > _LARGEST_RECEIPT:
+            reason = "too large for a receipt"
+        else:
+            sealed = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror
+    if reason is not None:
+        raise ReceiptError(f"{path}: cannot be read ({reason})", hint="name the receipt with --receipt")
+    return open_receipt(key, sealed, str(path))
+
+
+def find_receipt(folder: Path, key: Key, *, n_rows: int | None = None, digest: str | None = None) -> ReceiptBody:
+    """Return the one receipt in a folder that belongs to a key and a released file.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the key.
+    key : Key
+    n_rows : int, optional
+        Rows of the release.
+    digest : str, optional
+        Keyed hash of the released rows; decides when it matches.
+    """
+    mine = list(_receipts(folder, key))
+    exact = [body for _, body in mine if digest is not None and body.released_digest == digest]
+    if exact:
+        return exact[0]
+    fitting = [(path, body) for path, body in mine if n_rows is None or body.n_rows == n_rows]
+    if not fitting:
+        raise ReceiptError(
+            f"{folder}: no receipt of this key{'' if n_rows is None else f' for {n_rows:,} rows'}",
+            hint="it is written with the key; name it with --receipt",
+        )
+    if len({body.identity for _, body in fitting}) > 1:
+        shown = ", ".join(path.name for path, _ in fitting[:5])
+        raise ReceiptError(
+            f"{folder}: {len(fitting)} receipts of this key would fit: {shown}", hint="choose one with --receipt"
+        )
+    return fitting[0][1]
+
+
+def receipt_of(
+    key: Key | str | os.PathLike[str], receipt: Any = None, *, n_rows: int | None = None, digest: str | None = None
+) -> tuple[Key, ReceiptBody]:
+    """Return a key and the receipt of one of its releases.
+
+    Parameters
+    ----------
+    key : Key or path
+    receipt : Receipt or path, optional
+        None looks for the receipt with the key.
+    n_rows : int, optional
+        Rows of the released file; a receipt of another number is refused.
+    digest : str, optional
+        See `find_receipt`.
+    """
+    opened, folder = load_key(key)
+    body = getattr(receipt, "body", None)
+    if receipt is None:
+        body = find_receipt(folder, opened, n_rows=n_rows, digest=digest)
+    elif not isinstance(body, ReceiptBody):
+        body = read_receipt(Path(receipt), opened)
+    if n_rows is not None and body.n_rows != n_rows:
+        raise ReceiptError(
+            f"the receipt is of a release of {body.n_rows:,} rows, and this file has {n_rows:,}",
+            hint="give the receipt of this release with --receipt",
+        )
+    return opened, body
+
+
+def receipt_of_file(
+    key: Key | str | os.PathLike[str], receipt: Any, released: Path, *, n_rows: int | None = None
+) -> tuple[Key, ReceiptBody]:
+    """Return a key and the receipt of a released file, found by the file's digest where no receipt is named.
+
+    Whoever uses it must still check that the file is the released one: see `released_rows`.
+
+    Parameters
+    ----------
+    key : Key or path
+    receipt : Receipt or path, optional
+    released : Path
+    n_rows : int, optional
+    """
+    opened, _ = load_key(key)
+    digest = file_digest(released, opened.derive("released")) if receipt is None and released.exists() else None
+    return receipt_of(key, receipt, n_rows=n_rows, digest=digest)
+
+
+def _receipts(folder: Path, key: Key) -> Iterator[tuple[Path, ReceiptBody]]:
+    start = f"sfumato-receipt-1 {key.fingerprint}\n".encode()
+    for path in sorted(folder.glob("*.receipt")):
+        try:
+            with path.open("rb") as file:
+                mine = file.read(len(start)) == start
+        except OSError:
+            continue
+        if mine:
+            yield path, read_receipt(path, key)

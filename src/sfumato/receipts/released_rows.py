@@ -1,0 +1,158 @@
+"""Whether a file belongs to a receipt: what is aligned, joined or undone with another's receipt comes out as rubbish.
+
+A receipt knows its release in two ways. The digest of the file knows every byte. The hash of the released rows knows
+every released number and its place, in whatever file, format or dataframe it stands, so that a copy that was saved
+anew is still known, and one that was edited or sorted is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.core.fingerprint import RowHasher, table_hasher
+from sfumato.core.keys import Key
+from sfumato.core.rows import RowNumbers, RowRange
+from sfumato.exceptions import DataError, ReceiptError
+from sfumato.files.decimals import to_units
+from sfumato.files.finish import released_cells
+from sfumato.files.schema import ColumnRules, NumberColumn, known_type
+from sfumato.files.storage.workspace import file_digest
+from sfumato.frames.frame import all_columns, numbers_with_gaps
+from sfumato.receipts.body import ReceiptBody
+
+__all__ = ["NOT_CHECKED", "SAVED_ANEW", "ReleasedRows", "is_released_file", "require_original_numbers", "rows_hasher"]
+
+Floats = NDArray[np.float64]
+
+SAVED_ANEW = (
+    "the file was saved anew since it was released: its perturbed columns are the released ones, row by row, "
+    "and its other columns were not checked"
+)
+NOT_CHECKED = (
+    "the receipt holds no hash of the released rows (they were not written by sfumato, or by an earlier version), so "
+    "it could not be checked that they are the released ones and in their order"
+)
+
+
+def rows_hasher(key: Key, identity: bytes, names: Sequence[str]) -> RowHasher:
+    """Return what hashes the released rows of a release.
+
+    Parameters
+    ----------
+    key : Key
+    identity : bytes
+        See `release_identity`.
+    names : sequence of str
+        The released columns of numbers.
+    """
+    return RowHasher(key.derive("released rows", identity), names)
+
+
+def is_released_file(path: Path, key: Key, body: ReceiptBody) -> bool:
+    """Tell whether a file is the released one, byte for byte."""
+    return body.released_digest != "" and file_digest(path, key.derive("released")) == body.released_digest
+
+
+class ReleasedRows:
+    """The released numbers as they are read back, in any blocks, against the receipt.
+
+    Parameters
+    ----------
+    key : Key
+    body : ReceiptBody
+    """
+
+    def __init__(self, key: Key, body: ReceiptBody) -> None:
+        self._body = body
+        self._columns = _released_columns(body)
+        self.names = tuple(column.name for column in self._columns)
+        self._hasher = rows_hasher(key, bytes.fromhex(body.identity), self.names)
+        self._lanes, self._rows = (0, 0), 0
+
+    def add(self, columns: Sequence[Floats], original_rows: NDArray[np.int64]) -> None:
+        """Take some released rows.
+
+        Parameters
+        ----------
+        columns : sequence of arrays of shape (n,)
+            In the order of `names`; missing cells are NaN.
+        original_rows : array of shape (n,)
+            The number of the original row of each.
+        """
+        if not len(original_rows):
+            return
+        units = [
+            values if column.decimals is None else to_units(values, column.decimals)
+            for values, column in zip(columns, self._columns, strict=True)
+        ]
+        cells = released_cells(units, [np.isnan(values) for values in columns], self._columns)
+        first, second = self._hasher.sums(cells, RowNumbers(original_rows + self._body.first_row))
+        self._lanes = (self._lanes[0] + first, self._lanes[1] + second)
+        self._rows += len(original_rows)
+
+    @property
+    def known(self) -> bool:
+        """Whether the receipt can tell."""
+        return self._body.released_rows != ""
+
+    def require(self, what: str) -> str | None:
+        """Raise unless the rows are the released ones; return what could not be known, if anything.
+
+        Parameters
+        ----------
+        what : str
+            How errors call the file or table.
+        """
+        if self.known:
+            if self._hasher.digest(self._lanes, self._rows).hex() == self._body.released_rows:
+                return None
+        elif not self._body.released_digest:
+            return NOT_CHECKED
+        raise ReceiptError(
+            f"{what}: not the release of this receipt: its numbers or the order of its rows differ",
+            hint="give the released file as it was written, and the key and the receipt of that release",
+        )
+
+
+def require_original_numbers(table: Any, key: Key, body: ReceiptBody) -> None:
+    """Raise if a dataframe is not the table that was released; one without all its confidential columns is not asked.
+
+    Parameters
+    ----------
+    table : dataframe
+    key : Key
+    body : ReceiptBody
+    """
+    names = [str(entry["name"]) for entry in body.columns]
+    markers = any(entry["missing_values"] for entry in body.columns)
+    if body.record_id is not None or markers or not set(names) <= set(all_columns(table)):
+        return
+    columns = numbers_with_gaps(table, names)
+    fills = [np.nan] * len(names) if body.fills is None else body.fills
+    cells = np.stack([np.where(np.isnan(one), fill, one) for one, fill in zip(columns, fills, strict=True)])
+    hasher = table_hasher(key, names)
+    if hasher.digest(hasher.sums(cells, RowRange(0, cells.shape[1])), cells.shape[1]).hex() != body.fingerprint:
+        raise DataError(
+            "the original is not the table that was released with this receipt, or it has changed since",
+            hint="give the original as it was when it was released, with its rows in their order",
+        )
+
+
+def _released_columns(body: ReceiptBody) -> tuple[NumberColumn, ...]:
+    entries = {str(entry["name"]): entry for entry in body.columns}
+    after = [name for name in body.released_columns if name not in body.kept]
+    if set(after) == set(entries):
+        after = list(entries)
+    most = max((entry["decimals"] for entry in body.columns if entry["decimals"] is not None), default=6)
+    columns = []
+    for name in after:
+        entry = entries.get(name)
+        decimals = most if entry is None else entry["decimals"]
+        dtype = None if entry is None else known_type(entry["type"])
+        columns.append(NumberColumn(name, dtype, "float64", decimals, 0, 0, 0.0, 0.0, ColumnRules()))
+    return tuple(columns)

@@ -1,1 +1,0 @@
-"""Tables as people have them: dataframes and arrays in, the same kind out."""
