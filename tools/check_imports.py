@@ -31,7 +31,7 @@ LAYERS: dict[str, set[str]] = {
     "auditing": {"core", "frames", "receipts", "cluster", "metrics", "attack", "report"},
     "tuning": {"core", "files", "frames", "policy", "metrics", "perturb", "attack", "auditing", "report"},
     "pipeline": {"core", "files", "policy", "receipts", "perturb", "auditing"},
-    "spark": {"core", "files", "policy", "receipts", "perturb", "pipeline"},
+    "spark": {"core", "files", "policy", "perturb", "pipeline"},
     "papers": {"cluster", "metrics", "perturb"},
     "studio": {
         "core",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
-from sfumato.core.plan import fill, run_rounds, survey
+from sfumato.core.passes import fill, run_rounds, survey
 from sfumato.core.rows import RowRange
 from sfumato.core.summaries import Gathered, Moments, Sample, Survey
 from sfumato.exceptions import DataError, DuplicateRowsError
@@ -110,7 +110,7 @@ def test_a_source_that_changes_between_passes_is_an_error() -> None:
         yield Gathered()
 
     with pytest.raises(DataError, match="same rows each time"):
-        run_rounds(rounds(), lambda: [read_frame(TABLE[:9])], 10)
+        run_rounds(rounds(), lambda wanted: fill(wanted, [read_frame(TABLE[:9])]), 10)
 
 
 def test_any_change_of_a_table_changes_its_fingerprint() -> None:

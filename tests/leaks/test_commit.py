@@ -39,7 +39,7 @@ def test_whatever_fails_nothing_is_left_and_the_history_does_not_know_it(
         elif step == "rename":
             patch.setattr("sfumato.files.storage.workspace.Workspace.commit", fail)
         else:
-            from sfumato.pipeline import release as module
+            from sfumato.pipeline import job as module
 
             really = module.write_private
             wanted = ".receipt" if step == "receipt" else ".html"
@@ -74,7 +74,7 @@ cli.main()
 
 @pytest.mark.parametrize(
     ("module", "name", "written"),
-    [("release", "fit", False), ("release", "Receipt", True), ("restore", "Restored", True)],
+    [("job", "fit", False), ("job", "Receipt", True), ("restore", "Restored", True)],
 )
 def test_a_bug_says_truly_what_was_written(tmp_path: Path, module: str, name: str, written: bool) -> None:
     write(people(100), tmp_path / "in.csv")

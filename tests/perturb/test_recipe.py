@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.fingerprint import table_hasher
-from sfumato.core.plan import Facts, fill, survey
+from sfumato.core.passes import Facts, fill, survey
 from sfumato.core.rows import RowRange
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError

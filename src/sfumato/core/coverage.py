@@ -57,9 +57,13 @@ class Coverage:
 
     def require_whole(self, n_rows: int) -> None:
         """Raise unless exactly the rows 0..n_rows-1 are covered."""
-        expected = [(0, n_rows)] if n_rows else []
+        self.require(0, n_rows)
+
+    def require(self, start: int, stop: int) -> None:
+        """Raise unless exactly the rows start..stop-1 are covered."""
+        expected = [(start, stop)] if stop > start else []
         if self.ranges != expected:
             raise DataError(
-                f"the batches cover the rows {self.ranges}, not 0 to {n_rows - 1}",
+                f"the batches cover the rows {self.ranges}, not {start} to {stop - 1}",
                 hint="the source must give the same rows each time it is read",
             )

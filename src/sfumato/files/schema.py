@@ -78,6 +78,17 @@ class NumberColumn(Hidden):
     high: float
     rules: ColumnRules
 
+    def described(self) -> dict[str, Any]:
+        """Return what a receipt keeps of the column: how it is written, and nothing of its values."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "decimals": self.decimals,
+            "fewest": self.fewest,
+            "type": None if self.dtype is None else str(self.dtype),
+            "missing_values": list(self.rules.missing_values),
+        }
+
 
 @dataclass(frozen=True, repr=False)
 class Schema(Hidden):

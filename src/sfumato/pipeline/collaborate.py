@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,17 @@ from sfumato.files.opening import file_kind, open_source
 from sfumato.files.shared_file import NamedTypes, SharedFile, read_shared, type_names, write_shared
 from sfumato.files.source import Described, Source
 from sfumato.files.storage.outputs import check_outputs, inputs
-from sfumato.files.storage.workspace import Workspace, file_digest, guarded_writes
+from sfumato.files.storage.workspace import Workspace
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.pipeline.engines.engine import Tally
 from sfumato.pipeline.engines.joint import JointEngine, NextPassError, OffsetSource, merged_learnt, own_answer
 from sfumato.pipeline.engines.local import LocalEngine
-from sfumato.pipeline.fit import Fit, fit
+from sfumato.pipeline.fit import fit
+from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import choose_key
 from sfumato.pipeline.plan import Plan, make_plan, settle_policy
-from sfumato.pipeline.release import commit, receipt_body, write_job
 from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
-from sfumato.receipts.body import release_identity, seal_receipt
-from sfumato.receipts.finding import receipt_path
 
 __all__ = ["Joined", "merge", "release_joint", "summarize"]
 
@@ -101,7 +99,8 @@ def summarize(
     stages = [] if before is None else before.stages
     learnt = None
     try:
-        fit(table, plan, shared, JointEngine(stages, own_answer(local)), Watch(2))
+        mine = None if before is None else _own_numbers(before, owner)
+        fit(table, plan, shared, JointEngine(stages, own_answer(local, mine)), Watch(2))
     except NextPassError as wanted:
         learnt = wanted.learnt
     if learnt is None:
@@ -191,31 +190,19 @@ def release_joint(
     file = read_shared(Path(joint), held.key, "joint")
     table = open_source(source)
     rows = _own_rows(table, file, owner)
-    own = dict(file.owners)[owner]
-    watch = Watch(1)
-    plan = make_plan(table, Policy.model_validate(file.policy), held.key)
+    job = ReleaseJob(table, Policy.model_validate(file.policy), held, watch=Watch(1))
+    file_kind(target)
     with Workspace(target) as workspace:
-        local = LocalEngine(rows, workspace, target, threads=os.cpu_count() or 1, watch=watch)
-        fitted = _finished(table, plan, held.key, file.stages, local)
-        identity = release_identity(
-            held.key, plan.policy.release.name, plan.drive.method, plan.drive.parameters, fitted.facts.fingerprint
-        )
-        job = replace(write_job(plan, fitted, held.key, identity), n_rows=own)
-        with guarded_writes(target):
-            file_kind(target)
-            tally = local.write(fitted.cells, job)
-            digest = file_digest(workspace.part, held.key.derive("released"))
+        local = LocalEngine(rows, workspace, target, threads=os.cpu_count() or 1, watch=job.watch)
+        _finish_fit(job, JointEngine(file.stages, None, local))
+        tally = job.write(local, workspace, rows=dict(file.owners)[owner])
         # this owner's own table, by which its labels find their way back
-        survey = Survey(table_hasher(held.key, fitted.facts.names), fitted.facts.n_columns)
-        alone = LocalEngine(table, workspace, target, threads=1, watch=watch).fill(fitted.cells, survey)
-        body = replace(
-            receipt_body(table, plan, fitted, tally, identity, job, digest),
-            first_row=_first(file, owner),
-            fingerprint=alone.fingerprint().hex(),
-        )
-        files = {receipt_path(held.folder, target, body): seal_receipt(held.key, body)}
-        commit(workspace, held, files, force=force)
-    return plan, tally
+        facts = job.fitted.facts
+        survey = Survey(table_hasher(held.key, facts.names), facts.n_columns)
+        alone, _ = LocalEngine(table, workspace, target, threads=1, watch=job.watch).fill(job.fitted.cells, survey)
+        own = {"first_row": _first(file, owner), "fingerprint": alone.fingerprint().hex()}
+        job.commit_file(workspace, None, force=force, changes=own)
+    return job.plan, tally
 
 
 def _joined(
@@ -237,22 +224,27 @@ def _joined(
     return engine.stages, True
 
 
-def _finished(table: Source, plan: Plan, key: Key, stages: list[Any], local: LocalEngine) -> Fit:
-    fitted = None
+def _finish_fit(job: ReleaseJob, engine: JointEngine) -> None:
+    """Fit a release from the passes that all owners have made, or raise if another one is wanted."""
+    complete = True
     try:
-        fitted = fit(table, plan, key, JointEngine(stages, None, local), Watch(1))
+        job.fit(engine)
     except NextPassError:
-        fitted = None
-    if fitted is None:
+        complete = False
+    if not complete:
         raise ParameterError(
             "the owners have not finished: another pass is wanted",
             hint="every owner runs `sfumato summarize` with this joint file, then `sfumato merge` joins them",
         )
-    return fitted
 
 
 def _own_rows(table: Source, joint: SharedFile | None, owner: str) -> Source:
     return table if joint is None else OffsetSource(table, _first(joint, owner))
+
+
+def _own_numbers(joint: SharedFile, owner: str) -> tuple[int, int]:
+    first = _first(joint, owner)
+    return first, first + dict(joint.owners)[owner]
 
 
 def _first(joint: SharedFile, owner: str) -> int:

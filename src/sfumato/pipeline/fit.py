@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
-from sfumato.core.plan import Facts, tile_rows
+from sfumato.core.passes import Facts, run_rounds, tile_rows
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Gathered, Survey, Together
@@ -85,11 +85,11 @@ def survey_table(
     seen = look.also
     if schema.missing:
         watch.passes += 1
-        medians = engine.fill(cells, Medians(*_ranges(schema)))
+        medians, _ = engine.fill(cells, Medians(*_ranges(schema)))
         cells = replace(cells, fills=median_fills(medians.medians(), schema))
     if seen is None:
         watch.passes += 1
-        seen = engine.fill(cells, surveys)
+        seen, _ = engine.fill(cells, surveys)
     assert isinstance(seen, Together)
     first, *more = seen.parts
     assert isinstance(first, Survey)
@@ -125,11 +125,12 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
         {column.name: column.rules.bounds for column in schema.numbers if column.rules.bounds is not None},
     )
     engine.begin_rounds(drive, facts)
-    fitted = _run_rounds(plan, facts, cells, engine)
+    fitted = run_rounds(drive.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
     kernel = drive.kernel(fitted)
     rows_per_tile = tile_rows(facts.n_columns)
     if drive.tier == "table":
-        whole = kernel(engine.fill(cells, Gathered()).values(), RowRange(0, facts.n_rows))
+        gathered, _ = engine.fill(cells, Gathered())
+        whole = kernel(gathered.values(), RowRange(0, facts.n_rows))
 
         def kernel(tile: Floats, rows: Rows) -> Floats:  # noqa: ARG001  # the whole table is perturbed already
             assert isinstance(rows, RowRange)
@@ -140,13 +141,3 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
 
 def _ranges(schema: Schema) -> tuple[Floats, Floats]:
     return np.array([column.low for column in schema.numbers]), np.array([column.high for column in schema.numbers])
-
-
-def _run_rounds(plan: Plan, facts: Facts, cells: Cells, engine: Engine) -> Any:
-    rounds = plan.drive.rounds(facts)
-    try:
-        wanted = next(rounds)
-        while True:
-            wanted = rounds.send(engine.fill(cells, wanted))
-    except StopIteration as finished:
-        return finished.value

@@ -4,46 +4,41 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
-from sfumato.exceptions import DataError, ParameterError, RepeatedReleaseWarning, UnchangedCellsWarning
-from sfumato.files.finish import new_columns
+from sfumato.exceptions import ParameterError
 from sfumato.files.formats.postgresql import PostgresSource, copy_to_table, is_postgres
-from sfumato.files.opening import file_kind, open_released, open_source
-from sfumato.files.source import Described, Source
+from sfumato.files.opening import file_kind, open_source
+from sfumato.files.source import Source
 from sfumato.files.storage.outputs import check_outputs, inputs
-from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.pipeline.engines.engine import Engine, Tally, WriteJob
+from sfumato.files.storage.workspace import Workspace
+from sfumato.pipeline.engines.engine import Engine
 from sfumato.pipeline.engines.local import LocalEngine
-from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.history import History
-from sfumato.pipeline.keys import ReleaseKey, choose_key
-from sfumato.pipeline.plan import Plan, make_plan, settle_policy
-from sfumato.pipeline.undo import undo_map
+from sfumato.pipeline.job import ReleaseJob
+from sfumato.pipeline.keys import choose_key
+from sfumato.pipeline.plan import settle_policy
 from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
-from sfumato.receipts.body import ReceiptBody, order_subkey, release_identity, seal_receipt
-from sfumato.receipts.finding import receipt_path, write_private
-from sfumato.receipts.released_rows import rows_hasher
 from sfumato.receipts.shown import Receipt
 
-__all__ = ["REPEATED", "EngineMaker", "commit", "receipt_body", "release", "write_job"]
+__all__ = ["EngineMaker", "release"]
 
 Progress = Callable[[str, float], None]
 EngineMaker = Callable[[Source, Workspace, Path, Watch], Engine]
+PathLike = str | os.PathLike[str]
 
 
 def release(
-    source: str | os.PathLike[str] | PostgresSource,
-    target: str | os.PathLike[str],
-    policy: Policy | str | os.PathLike[str] | None = None,
-    key: Key | str | os.PathLike[str] | None = None,
+    source: PathLike | PostgresSource,
+    target: PathLike,
+    policy: Policy | PathLike | None = None,
+    key: Key | PathLike | None = None,
     *,
     method: Any = None,
     parameters: Mapping[str, Any] | None = None,
@@ -52,8 +47,8 @@ def release(
     record_id: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
-    receipt: str | os.PathLike[str] | None = None,
-    report: str | os.PathLike[str] | None = None,
+    receipt: PathLike | None = None,
+    report: PathLike | None = None,
     force: bool = False,
     threads: int | None = None,
     batch_rows: int | None = None,
@@ -129,56 +124,7 @@ def release(
     >>> receipt.n_rows, receipt.perturbed, receipt.dropped
     (99, ('age', 'wage'), ('id',))
     """
-    given = dict(locals())
-    if is_postgres(source) or is_postgres(target):
-        return _with_database(given)
-    given.pop("query")
-    given.pop("table_name")
-    return _release(**given)
-
-
-def _release(
-    source: str | os.PathLike[str] | PostgresSource,
-    target: str | os.PathLike[str],
-    policy: Policy | str | os.PathLike[str] | None,
-    key: Key | str | os.PathLike[str] | None,
-    *,
-    method: Any,
-    parameters: Mapping[str, Any] | None,
-    identifier: Sequence[str],
-    keep: Sequence[str],
-    record_id: str | None,
-    name: str | None,
-    shuffle: bool | None,
-    receipt: str | os.PathLike[str] | None,
-    report: str | os.PathLike[str] | None,
-    force: bool,
-    threads: int | None,
-    batch_rows: int | None,
-    progress: Progress | None,
-    cancel: Any,
-    engine: EngineMaker | None,
-    deliver: Callable[[Path], None] | None = None,
-) -> Receipt:
-    """Release a file; `deliver` puts the finished part in its place, instead of renaming it to the target."""
-    target = Path(target)
-    watch = Watch(2, progress, cancel)
-    new_key = key if isinstance(key, str | os.PathLike) and not os.path.lexists(key) else None
-    check_outputs(
-        {
-            "the release": target,
-            "the report": None if report is None else Path(report),
-            "the receipt": None if receipt is None else Path(receipt),
-            "the new key": None if new_key is None else Path(new_key),
-        },
-        inputs(source, policy, None if new_key is not None else key),
-        force=force,
-        folders=["the release"] if engine is not None else [],
-    )
-    file_kind(target)
-    table = source if isinstance(source, PostgresSource) else open_source(source, batch_rows=batch_rows)
-    owner = choose_key(key, target)
-    perturber = None if method is None or isinstance(method, str) else method
+    chosen = None if method is None or isinstance(method, str) else method
     settled = settle_policy(
         policy,
         method=method if isinstance(method, str) else None,
@@ -189,237 +135,74 @@ def _release(
         name=name,
         shuffle=shuffle,
     )
-    plan = make_plan(table, settled, owner.key, perturber)
-    watch.passes = plan.drive.passes
-    watch.reach = 1.0 if settled.audit is None and report is None else 0.3
-    history = History(owner.folder)
-    notes: list[str] = []
-    with Workspace(target) as workspace:
-        if engine is None:
-            runner: Engine = LocalEngine(table, workspace, target, threads=threads or os.cpu_count() or 1, watch=watch)
-        else:
-            runner = engine(table, workspace, target, watch)
-        fitted = fit(table, plan, owner.key, runner, watch, history.hasher(plan.roles.confidential))
-        identity = release_identity(
-            owner.key, settled.release.name, plan.drive.method, plan.drive.parameters, fitted.facts.fingerprint
+    sealed, page = (None if path is None else Path(path) for path in (receipt, report))
+    with _target(target, table_name) as place:
+        new_key = Path(key) if isinstance(key, str | os.PathLike) and not os.path.lexists(key) else None
+        check_outputs(
+            {
+                "the release": place.path,
+                "the report": page,
+                "the receipt": sealed,
+                "the new key": new_key,
+            },
+            inputs(source, policy, key if new_key is None else None),
+            force=force,
+            folders=["the release"] if engine is not None else [],
         )
-        if fitted.known_as is not None and history.released_otherwise(fitted.known_as, identity):
-            notes.append(REPEATED)
-            warnings.warn(REPEATED, RepeatedReleaseWarning, stacklevel=2)
-        job = write_job(plan, fitted, owner.key, identity)
-        with guarded_writes(target):
-            tally = runner.write(fitted.cells, job)
-            digest = file_digest(workspace.part, owner.key.derive("released"))
-        unchanged = mostly_unchanged(tally, fitted)
-        if unchanged:
-            notes.append(unchanged)
-            warnings.warn(unchanged, UnchangedCellsWarning, stacklevel=2)
-        body = receipt_body(table, plan, fitted, tally, identity, job, digest)
-        place = Path(receipt) if receipt is not None else receipt_path(owner.folder, target, body)
-        found, page = None, b""
-        if settled.audit is not None or report is not None:
-            separator = table.style.separator
-            part = open_released(workspace.part, ours=True, separator=separator, kind=file_kind(target))
-            known = None if settled.audit is None else settled.audit.known_rows
-            found = _audit(table, part, owner.key, body, watch, known_rows=known)
-            if settled.audit is not None:
-                from sfumato.pipeline.audited import check_limits
-
-                check_limits(settled.audit, found)
-            page = b"" if report is None else found.to_html().encode()
-        files = {place: seal_receipt(owner.key, body)}
-        if report is not None:
-            files[Path(report)] = page
-        noted = [] if fitted.known_as is None else [(fitted.known_as, identity)]
-        commit(workspace, owner, files, history, noted, force=force, deliver=deliver)
-    watch.finish()
-    return Receipt(
-        target=target,
-        key_path=owner.path,
-        receipt_path=place,
-        key_fingerprint=owner.key.fingerprint,
-        method=plan.drive.method,
-        parameters=plan.drive.public,
-        release=settled.release.name,
-        n_rows=tally.rows,
-        perturbed=plan.roles.confidential,
-        kept=plan.roles.keep,
-        dropped=plan.roles.identifier,
-        missing=fitted.schema.missing,
-        neutralised=tally.neutralised,
-        broken=tally.broken,
-        shuffled=settled.release.shuffle,
-        passes=watch.done,
-        notes=tuple(notes),
-        audit=found,
-        body=body,
-    )
+        kind = file_kind(place.path)
+        with _table(source, query, batch_rows) as table:
+            owner = choose_key(key, place.path)
+            watch = Watch(2, progress, cancel)
+            watch.reach = 1.0 if settled.audit is None and page is None else 0.3
+            job = ReleaseJob(table, settled, owner, perturber=chosen, watch=watch, history=History(owner.folder))
+            with Workspace(place.path) as workspace:
+                runner = (
+                    LocalEngine(table, workspace, place.path, threads=threads or os.cpu_count() or 1, watch=watch)
+                    if engine is None
+                    else engine(table, workspace, place.path, watch)
+                )
+                job.fit(runner)
+                job.write(runner, workspace)
+                if settled.audit is not None or page is not None:
+                    job.audit(workspace.part, kind)
+                stands = job.commit_file(workspace, sealed, page, force=force, deliver=place.deliver)
+        return job.receipt(place.shown, stands)
 
 
-REPEATED = (
-    "this table was released before with other noise: whoever has both releases can average them. "
-    "Hand out one of them only, or repeat the first with its key, method and parameters."
-)
+@dataclass(frozen=True)
+class _Target:
+    """Where a release goes: the file that is made, how it is called, and what is done with it at the end."""
+
+    path: Path
+    shown: Path
+    deliver: Callable[[Path], None] | None = None
 
 
-def _with_database(given: dict[str, Any]) -> Receipt:
-    """Release from a query, or to a table of a database: a released file first, then its rows in one transaction."""
-    source, target, name, query = (given.pop(one) for one in ("source", "target", "table_name", "query"))
-    if is_postgres(source):
+@contextmanager
+def _target(target: PathLike, table_name: str | None) -> Iterator[_Target]:
+    """Yield where a release goes; for a database that is a file whose rows are copied in one transaction."""
+    if not isinstance(target, str) or not is_postgres(target):
+        yield _Target(Path(target), Path(target))
+        return
+    if not table_name:
+        raise ParameterError("a database needs the name of the table to make", hint="--table released_people")
+    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:  # only its owner may enter; released rows only
+        yield _Target(
+            Path(folder) / f"{table_name}.parquet",
+            Path(f"table {table_name}"),
+            lambda part: copy_to_table(part, target, table_name),
+        )
+
+
+@contextmanager
+def _table(source: PathLike | PostgresSource, query: str | None, batch_rows: int | None) -> Iterator[Any]:
+    """Yield the table to release: a file, or the rows of a query."""
+    if isinstance(source, PostgresSource):
+        yield source
+    elif isinstance(source, str) and is_postgres(source):
         if query is None:
             raise ParameterError("a database needs a query", hint="--query 'SELECT ... ORDER BY ...'")
         with closing(PostgresSource(source, query)) as table:
-            return release(table, target, table_name=name, query=None, **given)
-    if not name:
-        raise ParameterError("a database needs the name of the table to make", hint="--table released_people")
-    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:  # only its owner may enter; released rows only
-        part = Path(folder) / f"{name}.parquet"
-        receipt = _release(source, part, deliver=lambda done: copy_to_table(done, target, name), **given)
-    return replace(receipt, target=Path(f"table {name}"))
-
-
-def write_job(plan: Plan, fitted: Fit, key: Key, identity: bytes) -> WriteJob:
-    """Return the last pass of a release.
-
-    Parameters
-    ----------
-    plan : Plan
-    fitted : Fit
-    key : Key
-    identity : bytes
-        See `release_identity`.
-    """
-    drive = plan.drive
-    names = drive.names_out(fitted.facts.names)
-    if names is None:
-        columns, order = fitted.schema.numbers, plan.order
+            yield table
     else:
-        columns, order = new_columns(fitted.schema, names), (*plan.roles.keep, *names)
-        clash = sorted(set(names) & set(plan.roles.keep))
-        if clash:
-            raise DataError(f"the released column {clash[0]!r} has the name of a kept one", hint="rename that column")
-    return WriteJob(
-        kernel=fitted.kernel,
-        rows_per_tile=fitted.rows_per_tile,
-        columns=columns,
-        order=order,
-        same_columns=names is None,
-        invertible=drive.invertible,
-        undo=undo_map(drive.inverse(fitted.fitted), fitted.cells.fills) if drive.invertible else None,
-        order_subkey=order_subkey(key, identity) if plan.policy.release.shuffle else None,
-        n_rows=fitted.schema.n_rows,
-        hasher=rows_hasher(key, identity, [column.name for column in columns]),
-    )
-
-
-def receipt_body(
-    source: Described, plan: Plan, fitted: Fit, tally: Tally, identity: bytes, job: WriteJob, digest: str
-) -> ReceiptBody:
-    """Return what the receipt of a release holds."""
-    drive = plan.drive
-    columns = tuple(
-        {
-            "name": column.name,
-            "kind": column.kind,
-            "decimals": column.decimals,
-            "fewest": column.fewest,
-            "type": None if column.dtype is None else str(column.dtype),
-            "missing_values": list(column.rules.missing_values),
-        }
-        for column in fitted.schema.numbers
-    )
-    return ReceiptBody(
-        release=plan.policy.release.name,
-        method=drive.method,
-        parameters=drive.parameters,
-        n_rows=tally.rows,
-        fingerprint=fitted.facts.fingerprint.hex(),
-        identity=identity.hex(),
-        shuffled=plan.policy.release.shuffle,
-        source_columns=source.names,
-        dropped=plan.roles.identifier,
-        kept=plan.roles.keep,
-        columns=columns,
-        released_columns=job.order,
-        released_digest=digest,
-        public={name: value for name, value in drive.public.items() if not isinstance(value, dict)},
-        fills=None if fitted.cells.fills is None else tuple(fitted.cells.fills.tolist()),
-        record_id=plan.roles.record_id,
-        fitted=drive.save(fitted.fitted) if drive.invertible else None,
-        errors=tally.errors,
-        released_rows=job.hasher.digest(tally.lanes, tally.rows).hex() if digest else "",
-    )
-
-
-def mostly_unchanged(tally: Tally, fitted: Fit) -> str | None:
-    """Return a warning about columns of which most cells came out as they went in."""
-    same = [
-        column.name
-        for column in fitted.schema.numbers
-        if column.high > column.low and tally.unchanged.get(column.name, 0) > (tally.rows - column.missing) / 2
-    ]
-    if not same:
-        return None
-    return (
-        f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
-        f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a column: "
-        "raise the noise, or choose another method."
-    )
-
-
-def _audit(
-    original: Source, released: Source, key: Key, body: ReceiptBody, watch: Watch, known_rows: int | None = None
-) -> Any:
-    from sfumato.pipeline.audited import audit_files  # loads scikit-learn's clusterers and every attack
-
-    return audit_files(original, released, key, body, trusted=True, known_rows=known_rows, progress=watch.after)
-
-
-def commit(
-    workspace: Workspace,
-    owner: ReleaseKey,
-    files: Mapping[Path, bytes],
-    history: History | None = None,
-    noted: Sequence[tuple[bytes, bytes]] = (),
-    *,
-    force: bool,
-    deliver: Callable[[Path], None] | None = None,
-) -> None:
-    """Write key, receipt, report and history, and then the release: whoever sees it has all of them.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        With the finished part.
-    owner : ReleaseKey
-    files : mapping from paths to bytes
-        What stands beside the release: the sealed receipt, and the report if one was asked for.
-    history : History, optional
-    noted : sequence of (table, noise)
-        What the history is told.
-    force : bool
-        Whether an existing release may be replaced.
-    deliver : callable, optional
-        Puts the finished part in its place; None renames it to the target.
-    """
-    check_target(workspace.target, force=force, folder=workspace.part.is_dir())
-    fresh = [path for path in files if not path.exists()]
-    owner.save()
-    try:
-        for path, content in files.items():
-            write_private(path, content)
-        for table, noise in noted:
-            assert history is not None
-            history.add(table, noise)
-        if deliver is None:
-            workspace.commit()
-        else:
-            deliver(workspace.part)
-    except BaseException:
-        owner.forget()
-        for path in fresh:
-            path.unlink(missing_ok=True)
-        for table, noise in noted:
-            assert history is not None
-            history.forget(table, noise)
-        raise
+        yield open_source(source, batch_rows=batch_rows)

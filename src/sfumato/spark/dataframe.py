@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
-from sfumato.exceptions import ParameterError, RepeatedReleaseWarning
-from sfumato.pipeline.engines.engine import Tally
-from sfumato.pipeline.fit import fit
+from sfumato.exceptions import ParameterError
 from sfumato.pipeline.history import History
+from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import choose_key
-from sfumato.pipeline.plan import make_plan, settle_policy
-from sfumato.pipeline.release import REPEATED, receipt_body, write_job
+from sfumato.pipeline.plan import settle_policy
 from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
-from sfumato.receipts.body import release_identity, seal_receipt
-from sfumato.receipts.finding import receipt_path, write_private
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.table import SparkTable
 
@@ -95,23 +90,11 @@ def release(
         raise ParameterError(
             "a table without an order has none to keep", hint="leave out shuffle=False, or name a column: row_number="
         )
-    plan = make_plan(table, settled, owner.key, None if method is None or isinstance(method, str) else method)
-    watch = Watch(plan.drive.passes, progress, cancel)
-    history = History(owner.folder)
+    watch = Watch(2, progress, cancel)
+    chosen = None if method is None or isinstance(method, str) else method
+    job = ReleaseJob(table, settled, owner, perturber=chosen, watch=watch, history=History(owner.folder))
     engine = SparkEngine(table, watch)
-    fitted = fit(table, plan, owner.key, engine, watch, history.hasher(plan.roles.confidential))
-    identity = release_identity(
-        owner.key, settled.release.name, plan.drive.method, plan.drive.parameters, fitted.facts.fingerprint
-    )
-    if fitted.known_as is not None:
-        if history.released_otherwise(fitted.known_as, identity):
-            warnings.warn(REPEATED, RepeatedReleaseWarning, stacklevel=2)
-        history.add(fitted.known_as, identity)
-    job = write_job(plan, fitted, owner.key, identity)
-    released = engine.released(fitted.cells, job)
-    body = receipt_body(table, plan, fitted, Tally(rows=fitted.schema.n_rows), identity, job, "")
-    owner.save()
-    place = Path(receipt) if receipt is not None else receipt_path(owner.folder, Path("spark-release"), body)
-    write_private(place, seal_receipt(owner.key, body))
-    watch.finish()
+    fitted = job.fit(engine)
+    released = engine.released(fitted.cells, job.last_pass)
+    job.commit(Path(receipt) if receipt is not None else job.receipt_path(Path("spark-release")))
     return released

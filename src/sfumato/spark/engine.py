@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from sfumato import exceptions
 from sfumato.core.coverage import Coverage
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
@@ -76,15 +76,15 @@ class SparkEngine:
             )
         self._rounds = {**rounds_data(drive, facts), "run": secrets.token_bytes(16), "learnt": []}
 
-    def fill(self, cells: Cells, empty: S) -> S:
-        """Fill a summary over all rows; see `Engine`."""
+    def fill(self, cells: Cells, empty: S) -> tuple[S, None]:
+        """Fill a summary over all rows; see `Engine`. Each pass checks what its partitions say they saw."""
         errand = {"summary": summary_data(empty)} if self._rounds is None else {"rounds": self._rounds}
         filled = empty.fresh()
         for learnt in self._summaries("fitting", cells, errand):
             filled.merge(filled_summary(empty, learnt))
         if self._rounds is not None:
             self._rounds = {**self._rounds, "learnt": [*self._rounds["learnt"], learnt_of(filled)]}
-        return filled
+        return filled, None
 
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows; see `Engine`."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.fingerprint import RowHasher
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.files.schema import ColumnRules, NumberColumn

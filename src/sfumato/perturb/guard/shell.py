@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts, ask, ask_both
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Moments, Sample, Together
+from sfumato.core.summaries import Moments, Sample
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
@@ -129,7 +129,7 @@ class GuardShell(Perturber):
                 out = release(settling, tile, rows)[0]
                 return atoms.codes[atoms.of(space.enter(tile))], space.steps(space.enter(out))
 
-            seen = yield AtomMoments(rounded, cross=False)
+            seen = yield from ask(AtomMoments(rounded, cross=False))
             means = np.array([seen.mean(int(code), space.bits) for code in atoms.codes])
             if round_number == 0:
                 settling = replace(settling, offsets=np.where(small[:, None], 0.0, guard.targets - means))
@@ -138,8 +138,8 @@ class GuardShell(Perturber):
         def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
             return tile[:0], np.where(release(settling, tile, rows)[1], 0, -1)
 
-        seen = yield Collected(outside)
-        return settling, tuple(int(number) for number in seen.sorted(0)[0])
+        left_outside = yield from ask(Collected(outside))
+        return settling, tuple(int(number) for number in left_outside.sorted(0)[0])
 
     @property
     def _guards(self) -> bool:
@@ -156,8 +156,7 @@ class GuardShell(Perturber):
         decimals = column_decimals(self.decimals, facts)
         low, high = column_bounds(self.bounds, facts)
         sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
-        seen = yield Together([Moments(facts.low, facts.high, cross=False), sample])
-        moments, sample = seen.parts
+        moments, sample = yield from ask_both(Moments(facts.low, facts.high, cross=False), sample)
         space = find_space(facts, moments, self.scaling)
         named = name_clusterings(space, self.clusterings, sample.values(), sample.labels(), streams, self._care)
 
@@ -165,7 +164,7 @@ class GuardShell(Perturber):
             inside = space.enter(tile)
             return atom_codes(named.labels(inside), named.sizes), space.steps(inside)
 
-        tally = yield AtomMoments(values)
+        tally = yield from ask(AtomMoments(values))
         atoms = Atoms.from_moments(named, tally)
         cells = plain_cells(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
         return Found(space, atoms, tally, cells, Settling(space, facts.names, decimals))

@@ -22,7 +22,7 @@ from sfumato.core.canonical import canonical_bytes
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.keys import Key
 from sfumato.core.ledger import Ledger
-from sfumato.core.plan import Facts, Rounds, run_kernel, run_rounds, survey, tile_rows
+from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey, tile_rows
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
 from sfumato.core.stream import STREAM_VERSION, Streams, release_streams
@@ -207,7 +207,9 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             shape.require_finite()  # says which cell
         check_facts(facts, type(self).__name__)
         streams = self._streams_for(key, facts.fingerprint)
-        fitted = run_rounds(self._rounds(facts, streams), read, facts.n_rows, threads=threads)
+        fitted = run_rounds(
+            self._rounds(facts, streams), lambda wanted: fill(wanted, read(), threads=threads), facts.n_rows
+        )
         settings = self._settings()
         ledger = Ledger()
         if self.__sklearn_is_fitted__():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.fingerprint import RowHasher
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts
 from sfumato.core.tiles import spans, tile_rows
 from sfumato.exceptions import (
     ConstantColumnWarning,

@@ -8,13 +8,14 @@ these runs the rounds again, is sent the summaries instead of reading the table,
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts, Fitting
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden, Secret
 from sfumato.core.stream import Streams
@@ -87,30 +88,28 @@ class Replay(Hidden):
 
     def __init__(self, perturber: Perturber, facts: Facts, streams: Streams) -> None:
         self._perturber, self._streams = perturber, streams
-        self._rounds = perturber._rounds(facts, streams)
         self.done = 0
-        self._wanted: Summary | None = None
-        self._fitted: Any = None
-        self._step(lambda: next(self._rounds))
+        with _untold():
+            self._fitting = Fitting(perturber._rounds(facts, streams))
 
     def advance(self, learnt: Sequence[Any]) -> None:
         """Send summaries: `learnt[i]` is what the one of round i has learnt; rounds already done are skipped."""
         for one in learnt[self.done :]:
-            wanted = self.wanted
-            self._step(lambda wanted=wanted, one=one: self._rounds.send(filled_summary(wanted, one)))  # type: ignore[misc]
+            with _untold():
+                self._fitting.send(filled_summary(self.wanted, one))
             self.done += 1
 
     @property
     def wanted(self) -> Summary:
         """The summary that the next round wants, empty."""
-        assert self._wanted is not None, "the rounds are over"
-        return self._wanted
+        assert self._fitting.wanted is not None, "the rounds are over"
+        return self._fitting.wanted
 
     @property
     def fitted(self) -> Any:
         """The fitted state, when the rounds are over."""
-        assert self._wanted is None, "the rounds are not over"
-        return self._fitted
+        assert self._fitting.wanted is None, "the rounds are not over"
+        return self._fitting.fitted
 
     def kernel(self, tile: Floats, rows: Rows) -> Floats:
         """Return the released tile."""
@@ -123,13 +122,13 @@ class Replay(Hidden):
         perturber = self._perturber
         return (lambda tile: perturber._inverse(self.fitted, tile)) if isinstance(perturber, Invertible) else None
 
-    def _step(self, run: Callable[[], Summary]) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SfumatoWarning)  # who filled the summaries has told them already
-            try:
-                self._wanted = run()
-            except StopIteration as over:
-                self._wanted, self._fitted = None, over.value
+
+@contextmanager
+def _untold() -> Iterator[None]:
+    """Leave out warnings: they were shown where the summaries were filled."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SfumatoWarning)
+        yield
 
 
 def _is_plain(value: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.keys import Key
 from sfumato.core.ledger import Ledger
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.exceptions import SecretStateError

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.noise import add_noise
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -80,7 +80,7 @@ class AdditiveNoise(Perturber):
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         scales = per_column(self.scale, facts.names, owner="AdditiveNoise", parameter="scale")
         if self.relative:
-            moments = yield Moments(facts.low, facts.high, cross=False)
+            moments = yield from ask(Moments(facts.low, facts.high, cross=False))
             scales = scales * moments.deviation()
         return _Fitted(facts.names, scales)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.linear import add_product, cholesky
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -71,7 +71,7 @@ class CorrelatedNoise(Perturber):
         self.columns = columns
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
-        moments = yield Moments(facts.low, facts.high)
+        moments = yield from ask(Moments(facts.low, facts.high))
         factor = cholesky(moments.step_covariance()) * moments.units[:, None]
         return _Fitted(facts.names, factor * float(self.scale))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -109,7 +109,7 @@ class Enhanced(Perturber):
                 "Enhanced: the released columns are new ones, so their noise has no default",
                 hint="give distributions=[...], one for each released column",
             )
-        moments = yield Moments(facts.low, facts.high, cross=False)
+        moments = yield from ask(Moments(facts.low, facts.high, cross=False))
         laws = tuple(("normal", 0.0, 0.5 * float(deviation)) for deviation in moments.deviation())
         return _Fitted(inner, laws, names)
 

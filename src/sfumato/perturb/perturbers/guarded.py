@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
-from sfumato.core.plan import Facts, Rounds, run_rounds
+from sfumato.core.passes import Facts, Rounds, ask, fill, run_rounds
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -146,10 +146,10 @@ class Guarded(GuardShell):
             return proposed, np.where(small[of], -1, of)
 
         # a method that looks at neighbours must see the whole table at once
-        whole = (yield Gathered()).values() if self.tier == "table" else None
+        whole = (yield from ask(Gathered())).values() if self.tier == "table" else None
         collected = Collected(propose_small)
         if whole is None:
-            collected = yield collected
+            collected = yield from ask(collected)
         else:
             collected.add(whole, RowRange(0, facts.n_rows))
         numbers, rows, of = collected.sorted(facts.n_columns)
@@ -161,7 +161,7 @@ class Guarded(GuardShell):
         for _ in range(ROUNDS):
             seen = Displacement(guard, propose_large)
             if everything is None:
-                seen = yield seen
+                seen = yield from ask(seen)
             else:
                 seen.add_rows(*everything)
             guard.learn(seen)
@@ -181,7 +181,7 @@ class Guarded(GuardShell):
                 return settling.finish(inside[:, part], guard.targets, atoms_of[part], tile, rows, streams)
 
             passes = self._settle(found, guard, placed, small, finish)
-            settling, unrepaired = run_rounds(passes, lambda: [WholeTable(whole)], facts.n_rows)
+            settling, unrepaired = run_rounds(passes, lambda wanted: fill(wanted, [WholeTable(whole)]), facts.n_rows)
         return replace(fitted, settling=settling, unrepaired=unrepaired)
 
     def _proposed(

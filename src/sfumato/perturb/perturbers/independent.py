@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.noise import add_noise
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -94,10 +94,10 @@ class IndependentNoise(Perturber):
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         widths = facts.high - facts.low
         if self.alpha == "std":
-            moments = yield Moments(facts.low, facts.high, cross=False)
+            moments = yield from ask(Moments(facts.low, facts.high, cross=False))
             widths = moments.deviation()
         units = np.where(widths > 0, widths, 1.0)
-        sample = yield Sample(int(self.sample_size), streams.subkey("sample"))
+        sample = yield from ask(Sample(int(self.sample_size), streams.subkey("sample")))
         references = direct_classification(sample.values() / units, float(self.beta))
         if len(references) < 2:
             raise DataError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import Key
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -118,7 +118,7 @@ class IntervalResampling(Perturber):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         n_intervals = self.n_intervals or max(1, min(facts.n_rows // 2, _MOST_INTERVALS))
-        counted = yield IntervalCounts(facts.low, facts.high, int(n_intervals))
+        counted = yield from ask(IntervalCounts(facts.low, facts.high, int(n_intervals)))
         fitted = _Fitted(tuple(self._fit_column(facts, counted, j) for j in range(facts.n_columns)), facts.n_rows)
         unchanged = sum(column.unchanged for column in fitted.columns)
         if unchanged:

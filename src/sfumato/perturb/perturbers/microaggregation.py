@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -82,7 +82,7 @@ class Microaggregation(Perturber):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         require_rows(facts.n_rows, int(self.group_size), "Microaggregation")
-        moments = yield Moments(facts.low, facts.high, cross=False)
+        moments = yield from ask(Moments(facts.low, facts.high, cross=False))
         deviation = moments.deviation()
         return _Fitted(np.where(deviation > 0, deviation, 1.0))
 

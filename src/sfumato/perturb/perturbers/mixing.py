@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.linear import sum_in_order
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask, ask_both
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Together
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
 from sfumato.perturb.guard.gather import Collected, Stored
 from sfumato.perturb.guard.gaussian import DRAW_BITS, Shape, draw_steps, shape_of
@@ -168,7 +167,8 @@ class AtomMixing(GuardShell):
             of = atoms.of(space.enter(tile))
             return values(tile, rows), of
 
-        collected: tuple[NDArray[np.uint64], Floats, Integers] = (yield Collected(rows_of)).sorted(facts.n_columns)
+        found_rows = yield from ask(Collected(rows_of))
+        collected: tuple[NDArray[np.uint64], Floats, Integers] = found_rows.sorted(facts.n_columns)
         return collected
 
     def _drawn(self, facts: Facts, found: Found, root: Streams, draw: int) -> Generator[Any, Any, _Fitted]:
@@ -177,7 +177,7 @@ class AtomMixing(GuardShell):
         atoms, d = found.atoms, facts.n_columns
         small = self._small(atoms)
         drawn = ~small & (atoms.counts >= max(2 * d + 10, 40))
-        collected, draws = (yield Together([*self._second_pass(found, drawn, streams)])).parts
+        collected, draws = yield from ask_both(*self._second_pass(found, drawn, streams))
         numbers, rows, of = collected.sorted(d)
         pool = pools(atoms, small, int(self.min_atom))
         mixed = self._mixed(atoms, pool, rows, of, streams)
@@ -209,7 +209,7 @@ class AtomMixing(GuardShell):
 
         if self.guard and drawn.any():
             for _ in range(ROUNDS):
-                guard.learn((yield Displacement(guard, propose)))
+                guard.learn((yield from ask(Displacement(guard, propose))))
         alone = atoms.counts[of] == 1
         singles = tuple(int(number) for number in numbers[alone]) if self.exact_centres else ()
         fitted = _Fitted(found, guard, shapes, Stored(numbers, out), singles, placed.shift, found.settling, draw=draw)

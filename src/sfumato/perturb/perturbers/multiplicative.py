@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.noise import multiply_noise
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams

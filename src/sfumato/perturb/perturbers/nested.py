@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.cluster.fuzzy_iteration import fuzzy_centres
 from sfumato.cluster.nearest import nearest_centre
 from sfumato.core.keys import Key
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -103,9 +103,9 @@ class NestedClustering(Perturber):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         require_rows(facts.n_rows, int(self.group_size) * int(self.n_parents), "NestedClustering")
-        moments = yield Moments(facts.low, facts.high, cross=False)
+        moments = yield from ask(Moments(facts.low, facts.high, cross=False))
         deviation = moments.deviation()
-        sample = yield Sample(_PARENT_ROWS, streams.subkey("parents"))
+        sample = yield from ask(Sample(_PARENT_ROWS, streams.subkey("parents")))
         units = np.where(deviation > 0, deviation, 1.0)
         parents = fuzzy_centres(sample.values() / units, int(self.n_parents)).centres
         return _Fitted(deviation, facts.kinds, parents)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.linear import eigen_symmetric, multiply_columns
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -72,7 +72,7 @@ class PCAProjection(Perturber):
         self.columns = columns
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
-        moments = yield Moments(facts.low, facts.high)
+        moments = yield from ask(Moments(facts.low, facts.high))
         values, vectors = eigen_symmetric(moments.covariance())
         count = component_count(self.n_components, values)
         if count == facts.n_columns:

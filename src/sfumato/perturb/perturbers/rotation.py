@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.linear import cos_sin_degrees, turn_columns
-from sfumato.core.plan import Facts, Rounds
+from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -119,7 +119,7 @@ class Rotation(Invertible):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         if self.scale == "std":
-            moments = yield Moments(facts.low, facts.high, cross=False)
+            moments = yield from ask(Moments(facts.low, facts.high, cross=False))
             units = moments.deviation()
         elif self.scale == "range":
             units = facts.high - facts.low

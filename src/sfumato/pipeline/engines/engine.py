@@ -14,8 +14,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
@@ -111,13 +112,13 @@ class Engine(Protocol):
     """Runs the passes of one release."""
 
     def look(self, cells: Cells, empty: Look) -> Look:
-        """Take the first look at all rows."""
+        """Take the first look at all rows, each exactly once."""
 
     def begin_rounds(self, drive: Drive, facts: Facts) -> None:
         """Learn which method it is: the summaries asked for from now on are those of its rounds, in order."""
 
-    def fill(self, cells: Cells, empty: S) -> S:
-        """Fill a summary over all rows."""
+    def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage | None]:
+        """Fill a summary over all rows, and say which rows it saw; None if that was checked already."""
 
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows."""

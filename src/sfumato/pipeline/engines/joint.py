@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sfumato.core.plan import Facts
+from sfumato.core.passes import Facts
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of
 from sfumato.files.schema import Look
@@ -79,9 +79,9 @@ class JointEngine:
     def begin_rounds(self, drive: Drive, facts: Facts) -> None:
         """Need not know the method; see `Engine`."""
 
-    def fill(self, cells: Cells, empty: S) -> S:
-        """Fill a summary; see `Engine`."""
-        return filled_summary(empty, self._stage(cells, empty))
+    def fill(self, cells: Cells, empty: S) -> tuple[S, None]:
+        """Fill a summary; see `Engine`. Each owner has checked its own rows."""
+        return filled_summary(empty, self._stage(cells, empty)), None
 
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows of this owner; see `Engine`."""
@@ -97,13 +97,23 @@ class JointEngine:
         return self.stages[self._next - 1]
 
 
-def own_answer(local: LocalEngine) -> Missing:
-    """Return an answer from this owner's rows alone; it ends the fit."""
+def own_answer(local: LocalEngine, rows: tuple[int, int] | None) -> Missing:
+    """Return an answer from this owner's rows alone; it ends the fit.
+
+    Parameters
+    ----------
+    local : LocalEngine
+    rows : pair of int, optional
+        The numbers of this owner's rows, from the first to behind the last; None before they are known.
+    """
 
     def answer(cells: Cells, empty: Any) -> Any:
         if isinstance(empty, Look):
             raise NextPassError(local.look(cells, empty).learnt_values())
-        raise NextPassError(learnt_of(local.fill(cells, empty)))
+        filled, seen = local.fill(cells, empty)
+        if rows is not None:
+            seen.require(*rows)
+        raise NextPassError(learnt_of(filled))
 
     return answer
 

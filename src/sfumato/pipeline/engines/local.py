@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sfumato.core.coverage import Coverage
 from sfumato.core.in_order import in_order
-from sfumato.core.plan import Facts, fill
+from sfumato.core.passes import Facts, fill
 from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
 from sfumato.files.finish import assemble, output_types, plain_numbers
@@ -77,10 +78,9 @@ class LocalEngine:
     def begin_rounds(self, drive: Drive, facts: Facts) -> None:
         """Need not know the method: it stands in the same process; see `Engine`."""
 
-    def fill(self, cells: Cells, empty: S) -> S:
+    def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage]:
         """Fill a summary over all rows; see `Engine`."""
-        filled, _ = fill(empty, self._numbers("fitting", cells), threads=self._threads)
-        return filled
+        return fill(empty, self._numbers("fitting", cells), threads=self._threads)
 
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows; see `Engine`."""

@@ -20,14 +20,62 @@ from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
-from sfumato.core.summaries import Summary, Survey
+from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.core.tiles import BLOCK_ROWS, pieces_for, tile_rows
 
-__all__ = ["BLOCK_ROWS", "Batch", "Facts", "Rounds", "fill", "run_kernel", "run_rounds", "survey", "tile_rows"]
+__all__ = [
+    "BLOCK_ROWS",
+    "Answer",
+    "Batch",
+    "Facts",
+    "Fitting",
+    "Rounds",
+    "ask",
+    "ask_both",
+    "fill",
+    "run_kernel",
+    "run_rounds",
+    "survey",
+    "tile_rows",
+]
 
 Floats = NDArray[np.float64]
 S = TypeVar("S", bound=Summary)
-Rounds = Generator[Any, Any, Any]  # yields a Summary, is sent the same one filled, returns the fitted state
+T = TypeVar("T", bound=Summary)
+Rounds = Generator[Summary, Any, Any]  # yields a summary, is sent the same one filled, returns the fitted state
+Answer = Callable[[Any], tuple[Any, Coverage | None]]  # an empty summary -> the filled one, and the rows it has seen
+
+
+def ask(wanted: S) -> Generator[Summary, Any, S]:
+    """Ask for a pass over the table: `moments = yield from ask(Moments(...))`.
+
+    Parameters
+    ----------
+    wanted : Summary
+        Empty.
+
+    Returns
+    -------
+    Summary
+        The same one, filled.
+    """
+    filled: S = yield wanted
+    return filled
+
+
+def ask_both(first: S, second: T) -> Generator[Summary, Any, tuple[S, T]]:
+    """Ask for two summaries in one pass over the table.
+
+    Parameters
+    ----------
+    first, second : Summary
+        Empty.
+    """
+    filled: Together = yield Together([first, second])
+    one, other = filled.parts
+    assert isinstance(one, type(first))
+    assert isinstance(other, type(second))
+    return one, other
 
 
 class Batch(Protocol):
@@ -95,8 +143,9 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
     workers = [template.fresh() for _ in range(threads)] if threads > 1 else []
     with ThreadPoolExecutor(max_workers=max(threads, 1)) as pool:
         for batch in batches:
-            if isinstance(batch.rows, RowRange):
-                coverage.add(batch.rows.start, batch.rows.stop)
+            rows = getattr(batch, "numbered", batch.rows)  # their places, where the noise belongs to persons
+            if isinstance(rows, RowRange):
+                coverage.add(rows.start, rows.stop)
             pieces = pieces_for(len(batch), template.block_rows, threads)
             if threads > 1 and len(pieces) > 1:
                 shares = [(worker, batch, pieces[i::threads]) for i, worker in enumerate(workers)]
@@ -138,27 +187,57 @@ def survey(
     return Facts(names, kinds, seen.n_rows, seen.low, seen.high, seen.fingerprint())
 
 
-def run_rounds(rounds: Rounds, read: Callable[[], Iterable[Batch]], n_rows: int, *, threads: int = 1) -> Any:
-    """Drive a method's rounds to its fitted state.
+class Fitting:
+    """The rounds of a method, one step at a time: the one place where they are driven.
 
     Parameters
     ----------
     rounds : generator
         Yields summaries, returns the fitted state.
-    read : callable
-        Starts a new pass over the table.
+
+    Attributes
+    ----------
+    wanted : Summary or None
+        What the next pass must fill; None when the rounds are over.
+    fitted : object
+        The fitted state, when they are over.
+    """
+
+    def __init__(self, rounds: Rounds) -> None:
+        self._rounds = rounds
+        self.wanted: Summary | None = None
+        self.fitted: Any = None
+        self._step(lambda: next(rounds))
+
+    def send(self, filled: Summary) -> None:
+        """Hand over the wanted summary, filled."""
+        self._step(lambda: self._rounds.send(filled))
+
+    def _step(self, run: Callable[[], Summary]) -> None:
+        try:
+            self.wanted = run()
+        except StopIteration as over:
+            self.wanted, self.fitted = None, over.value
+
+
+def run_rounds(rounds: Rounds, answer: Answer, n_rows: int) -> Any:
+    """Drive a method's rounds to its fitted state, and check after each pass that it saw every row once.
+
+    Parameters
+    ----------
+    rounds : generator
+    answer : callable
+        Fills a summary in one pass over the table, and says which rows it saw: None where that was checked already.
     n_rows : int
         Rows of the table; a pass that sees other rows is refused.
-    threads : int
     """
-    try:
-        wanted = next(rounds)
-        while True:
-            filled, coverage = fill(wanted, read(), threads=threads)
-            coverage.require_whole(n_rows)
-            wanted = rounds.send(filled)
-    except StopIteration as finished:
-        return finished.value
+    fitting = Fitting(rounds)
+    while fitting.wanted is not None:
+        filled, seen = answer(fitting.wanted)
+        if seen is not None:
+            seen.require_whole(n_rows)
+        fitting.send(filled)
+    return fitting.fitted
 
 
 def run_kernel(

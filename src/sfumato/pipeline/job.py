@@ -1,0 +1,341 @@
+"""One release, step by step: plan, fit, write, audit, commit. Whoever releases anything drives this.
+
+The steps are the same for a file, a Spark DataFrame, a table of a database and one owner among several; what differs is
+who computes (the engine) and where the finished rows go.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.secret import Hidden
+from sfumato.exceptions import DataError, RepeatedReleaseWarning, UnchangedCellsWarning
+from sfumato.files.finish import new_columns
+from sfumato.files.opening import open_released
+from sfumato.files.source import Described
+from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
+from sfumato.pipeline.engines.engine import Engine, Tally, WriteJob
+from sfumato.pipeline.fit import Fit, fit
+from sfumato.pipeline.history import History
+from sfumato.pipeline.keys import ReleaseKey
+from sfumato.pipeline.plan import make_plan
+from sfumato.pipeline.undo import undo_map
+from sfumato.pipeline.watch import Watch
+from sfumato.policy.model import Policy
+from sfumato.receipts.body import ReceiptBody, order_subkey, release_identity, seal_receipt
+from sfumato.receipts.finding import receipt_path, write_private
+from sfumato.receipts.released_rows import rows_hasher
+from sfumato.receipts.shown import Receipt
+
+__all__ = ["ReleaseJob"]
+
+_REPEATED = (
+    "this table was released before with other noise: whoever has both releases can average them. "
+    "Hand out one of them only, or repeat the first with its key, method and parameters."
+)
+
+
+class ReleaseJob(Hidden):
+    """A release under way; making one plans it, and refuses what cannot be.
+
+    Parameters
+    ----------
+    table : Described
+    policy : Policy
+        With everything that overrides it.
+    owner : ReleaseKey
+    perturber : Perturber, optional
+        Used instead of the policy's method.
+    watch : Watch, optional
+        Progress and cancelling.
+    history : History, optional
+        Is asked for earlier releases of the table, and told of this one when it stands.
+    """
+
+    def __init__(
+        self,
+        table: Described,
+        policy: Policy,
+        owner: ReleaseKey,
+        *,
+        perturber: Any = None,
+        watch: Watch | None = None,
+        history: History | None = None,
+    ) -> None:
+        self.plan = make_plan(table, policy, owner.key, perturber)
+        self.watch = watch or Watch(2)
+        self.watch.passes = self.plan.drive.passes
+        self.notes: list[str] = []
+        self.found: Any = None
+        self._table, self._policy, self._owner, self._history = table, policy, owner, history
+        self._fitted: Fit | None = None
+        self._tally, self._digest = Tally(), ""
+
+    def fit(self, engine: Engine) -> Fit:
+        """Run every pass but the last.
+
+        Parameters
+        ----------
+        engine : Engine
+            Who computes.
+        """
+        history = None if self._history is None else self._history.hasher(self.plan.roles.confidential)
+        self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, history)
+        known_as, past = self._fitted.known_as, self._history
+        if past is not None and known_as is not None and past.released_otherwise(known_as, self.identity):
+            self._warn(_REPEATED, RepeatedReleaseWarning)
+        return self._fitted
+
+    def write(self, engine: Engine, workspace: Workspace, *, rows: int | None = None) -> Tally:
+        """Run the last pass: the released rows go to the unfinished file of a workspace.
+
+        Parameters
+        ----------
+        engine : Engine
+        workspace : Workspace
+        rows : int, optional
+            How many rows are written here, if not all: those of one owner among several.
+        """
+        job = self.last_pass if rows is None else replace(self.last_pass, n_rows=rows)
+        with guarded_writes(workspace.target):
+            self._tally = engine.write(self.fitted.cells, job)
+            self._digest = file_digest(workspace.part, self._owner.key.derive("released"))
+        unchanged = _mostly_unchanged(self._tally, self.fitted)
+        if unchanged:
+            self._warn(unchanged, UnchangedCellsWarning)
+        return self._tally
+
+    def audit(self, part: Path, kind: str) -> Any:
+        """Attack the unfinished file, and raise if a limit of the policy is not met.
+
+        Parameters
+        ----------
+        part : Path
+        kind : str
+            See `file_kind`.
+
+        Returns
+        -------
+        Audit
+        """
+        from sfumato.pipeline.audited import audit_files, check_limits  # load scikit-learn and every attack
+
+        original: Any = self._table
+        limits = self._policy.audit
+        released = open_released(part, ours=True, separator=original.style.separator, kind=kind)
+        self.found = audit_files(
+            original,
+            released,
+            self._owner.key,
+            self.body,
+            trusted=True,
+            known_rows=None if limits is None else limits.known_rows,
+            progress=self.watch.after,
+        )
+        if limits is not None:
+            check_limits(limits, self.found)
+        return self.found
+
+    def commit(
+        self,
+        receipt: Path,
+        report: Path | None = None,
+        deliver: Callable[[], None] = lambda: None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write key, receipt, report and history, and then deliver the release: whoever sees it has all of them.
+
+        If one of them fails, none is left.
+
+        Parameters
+        ----------
+        receipt : Path
+            Where the sealed receipt goes.
+        report : Path, optional
+            Where the owner's report of the audit goes.
+        deliver : callable
+            Puts the finished rows in their place.
+        changes : mapping, optional
+            Fields of the receipt that are otherwise here.
+        """
+        files: dict[Path, bytes] = {receipt: seal_receipt(self._owner.key, replace(self.body, **(changes or {})))}
+        if report is not None:
+            files[report] = self.found.to_html().encode()
+        fresh = [path for path in files if not path.exists()]
+        self._owner.save()
+        try:
+            for path, content in files.items():
+                write_private(path, content)
+            self._tell_history(History.add)
+            deliver()
+        except BaseException:
+            self._owner.forget()
+            for path in fresh:
+                path.unlink(missing_ok=True)
+            self._tell_history(History.forget)
+            raise
+        self.watch.finish()
+
+    def commit_file(
+        self,
+        workspace: Workspace,
+        receipt: Path | None,
+        report: Path | None = None,
+        *,
+        force: bool,
+        deliver: Callable[[Path], None] | None = None,
+        changes: Mapping[str, Any] | None = None,
+    ) -> Path:
+        """Commit a release whose finished part lies in a workspace, and return the path of its receipt.
+
+        Parameters
+        ----------
+        workspace : Workspace
+        receipt : Path, optional
+            None puts the receipt beside the key.
+        report : Path, optional
+        force : bool
+            Whether an existing file may be replaced.
+        deliver : callable, optional
+            Takes the finished part; None renames it to its target.
+        changes : mapping, optional
+            See `commit`.
+        """
+        check_target(workspace.target, force=force, folder=workspace.part.is_dir())
+        place = receipt if receipt is not None else self.receipt_path(workspace.target)
+        put = workspace.commit if deliver is None else lambda: deliver(workspace.part)
+        self.commit(place, report, put, changes)
+        return place
+
+    def receipt_path(self, target: Path) -> Path:
+        """Return where the receipt goes if nobody says otherwise: beside the key, named after the release."""
+        return receipt_path(self._owner.folder, target, self.body)
+
+    def receipt(self, target: Path, place: Path) -> Receipt:
+        """Return what the caller of a release gets: what was done, and no secret.
+
+        Parameters
+        ----------
+        target : Path
+        place : Path
+            Where the sealed receipt stands.
+        """
+        plan, fitted = self.plan, self.fitted
+        return Receipt(
+            target=target,
+            key_path=self._owner.path,
+            receipt_path=place,
+            key_fingerprint=self._owner.key.fingerprint,
+            method=plan.drive.method,
+            parameters=plan.drive.public,
+            release=self._policy.release.name,
+            n_rows=self._tally.rows,
+            perturbed=plan.roles.confidential,
+            kept=plan.roles.keep,
+            dropped=plan.roles.identifier,
+            missing=fitted.schema.missing,
+            neutralised=self._tally.neutralised,
+            broken=self._tally.broken,
+            shuffled=self._policy.release.shuffle,
+            passes=self.watch.done,
+            notes=tuple(self.notes),
+            audit=self.found,
+            body=self.body,
+        )
+
+    @property
+    def fitted(self) -> Fit:
+        """The fitted release."""
+        assert self._fitted is not None, "fit comes first"
+        return self._fitted
+
+    @cached_property
+    def identity(self) -> bytes:
+        """A keyed hash of everything that decides the noise."""
+        drive, name = self.plan.drive, self._policy.release.name
+        return release_identity(self._owner.key, name, drive.method, drive.parameters, self.fitted.facts.fingerprint)
+
+    @cached_property
+    def last_pass(self) -> WriteJob:
+        """What becomes of every row."""
+        plan, fitted, key = self.plan, self.fitted, self._owner.key
+        names = plan.drive.names_out(fitted.facts.names)
+        if names is None:
+            columns, order = fitted.schema.numbers, plan.order
+        else:
+            columns, order = new_columns(fitted.schema, names), (*plan.roles.keep, *names)
+            clash = sorted(set(names) & set(plan.roles.keep))
+            if clash:
+                raise DataError(
+                    f"the released column {clash[0]!r} has the name of a kept one", hint="rename that column"
+                )
+        undo = undo_map(plan.drive.inverse(fitted.fitted), fitted.cells.fills) if plan.drive.invertible else None
+        return WriteJob(
+            kernel=fitted.kernel,
+            rows_per_tile=fitted.rows_per_tile,
+            columns=columns,
+            order=order,
+            same_columns=names is None,
+            invertible=plan.drive.invertible,
+            undo=undo,
+            order_subkey=order_subkey(key, self.identity) if self._policy.release.shuffle else None,
+            n_rows=fitted.schema.n_rows,
+            hasher=rows_hasher(key, self.identity, [column.name for column in columns]),
+        )
+
+    @property
+    def body(self) -> ReceiptBody:
+        """What the receipt holds; rows that were not written here are not known to it."""
+        plan, fitted, drive = self.plan, self.fitted, self.plan.drive
+        written = self._digest != ""
+        lanes, rows = self._tally.lanes, self._tally.rows
+        return ReceiptBody(
+            release=self._policy.release.name,
+            method=drive.method,
+            parameters=drive.parameters,
+            n_rows=rows if written else fitted.schema.n_rows,
+            fingerprint=fitted.facts.fingerprint.hex(),
+            identity=self.identity.hex(),
+            shuffled=self._policy.release.shuffle,
+            source_columns=self._table.names,
+            dropped=plan.roles.identifier,
+            kept=plan.roles.keep,
+            columns=tuple(column.described() for column in fitted.schema.numbers),
+            released_columns=self.last_pass.order,
+            released_digest=self._digest,
+            public={name: value for name, value in drive.public.items() if not isinstance(value, dict)},
+            fills=None if fitted.cells.fills is None else tuple(fitted.cells.fills.tolist()),
+            record_id=plan.roles.record_id,
+            fitted=drive.save(fitted.fitted) if drive.invertible else None,
+            errors=self._tally.errors,
+            released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
+        )
+
+    def _warn(self, note: str, kind: type[Warning]) -> None:
+        self.notes.append(note)
+        warnings.warn(note, kind, stacklevel=4)
+
+    def _tell_history(self, tell: Callable[[History, bytes, bytes], None]) -> None:
+        if self._history is not None and self.fitted.known_as is not None:
+            tell(self._history, self.fitted.known_as, self.identity)
+
+
+def _mostly_unchanged(tally: Tally, fitted: Fit) -> str | None:
+    """Return a warning about columns of which most cells came out as they went in."""
+    same = [
+        column.name
+        for column in fitted.schema.numbers
+        if column.high > column.low and tally.unchanged.get(column.name, 0) > (tally.rows - column.missing) / 2
+    ]
+    if not same:
+        return None
+    return (
+        f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
+        f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a column: "
+        "raise the noise, or choose another method."
+    )
