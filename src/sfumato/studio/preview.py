@@ -12,14 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attack.catalogue import attacks
-from sfumato.attack.engine.referee import Referee
-from sfumato.attack.engine.result import Result
-from sfumato.auditing.grading import judge
-from sfumato.auditing.privacy import measure_privacy
-from sfumato.auditing.run import describe_method
-from sfumato.auditing.verbatim import find_verbatim
+from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
+from sfumato.files.entire import number_frame
 from sfumato.perturb.catalogue import method
 from sfumato.studio.events import Stream
 from sfumato.studio.prepared import Prepared, main_directions
@@ -108,8 +104,7 @@ def preview(
             stream.check()
             agreements.append(prepared.agreement(released, other, same_columns=same))
             stream.send({"type": "clusters", **asdict(agreements[-1])})
-    results = _attack(prepared, released, perturber_of(settings, key, list(prepared.names)), stream)
-    figures = _judge(prepared, released, results, same)
+    figures = _judge(_attack(prepared, released, perturber_of(settings, key, list(prepared.names)), same, stream))
     lost = [max(0.0, one.misclassified - one.floor) for one in agreements]
     figures["excess"] = float(np.mean(lost))
     entry = {"settings": settings, **figures}
@@ -149,23 +144,20 @@ def _use_known_clusterings(perturber: Any, prepared: Prepared) -> None:
             setattr(perturber, parameter.name, known)
 
 
-def _attack(prepared: Prepared, released: Floats, perturber: Any, stream: Stream) -> list[Result]:
-    public, _ = describe_method(perturber)
-    referee = Referee(
-        prepared.points,
-        released,
-        columns=prepared.names,
-        method=public.pop("method", None),
-        parameters=public,
+def _attack(prepared: Prepared, released: Floats, perturber: Any, same: bool, stream: Stream) -> AuditSession:
+    """Attack the release of the sample, and send what each attack finds."""
+    names = prepared.names if same else [f"component {i}" for i in range(released.shape[1])]
+    session = AuditSession(
+        number_frame(prepared.names, prepared.points),
+        number_frame(names, released),
+        method=perturber,
         seconds=ATTACK_SECONDS,
         max_targets=1000,
     )
-    results = []
-    every = attacks()
-    for done, row in enumerate(every, start=1):
+    every = len(attacks())
+    stream.check()
+    for done, (row, result) in enumerate(session.attack(), start=1):
         stream.check()
-        result = referee.run(row.id)
-        results.append(result)
         stream.send(
             {
                 "type": "attack",
@@ -181,10 +173,10 @@ def _attack(prepared: Prepared, released: Floats, perturber: Any, stream: Stream
                 "guessing": None if result.rate is None else max(result.baseline or 0.0, result.control or 0.0),
                 "lift": result.lift_low,
                 "done": done,
-                "of": len(every),
+                "of": every,
             }
         )
-    return results
+    return session
 
 
 def _knows(rung: int, goal: str, known: int) -> str:
@@ -196,10 +188,8 @@ def _knows(rung: int, goal: str, known: int) -> str:
     return {0: "nothing but the release", 1: "public figures"}.get(rung, "a sample of the people")
 
 
-def _judge(prepared: Prepared, released: Floats, results: list[Result], same: bool) -> dict[str, Any]:
-    verbatim = find_verbatim(prepared.points, released) if same else None
-    judgement = judge(results, *prepared.points.shape, verbatim=verbatim)
-    privacy = measure_privacy(prepared.names, prepared.points, released, results, same_columns=same)
+def _judge(session: AuditSession) -> dict[str, Any]:
+    judgement, privacy, results = session.grade(curve=False), session.privacy(), session.results
     links = [result.rate for result in results if result.goal == "links" and result.rate is not None]
     values = [result.rate for result in results if result.goal == "values" and result.rate is not None]
     return {

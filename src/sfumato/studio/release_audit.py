@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.auditing.model import Audit
-from sfumato.auditing.run import audit
-from sfumato.auditing.utility.measure import measure_utility
+from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
 from sfumato.files.opening import open_source
@@ -22,6 +21,7 @@ from sfumato.studio.session import BATCH_ROWS
 __all__ = ["audit_sample"]
 
 _SECONDS = 5.0
+_CALL = "sfumato.audit(original, released, seconds=5.0)"
 _TREE_ROWS = 2_000  # Ward's tree holds every pair of rows
 
 
@@ -49,28 +49,16 @@ def audit_sample(
     before = numbers_at(open_source(original, batch_rows=BATCH_ROWS), list(receipt.perturbed), rows)
     then = numbers_at(open_source(released, batch_rows=BATCH_ROWS), after, places)
     complete = np.flatnonzero(np.isfinite(before.to_numpy()).all(axis=1) & np.isfinite(then.to_numpy()).all(axis=1))
-    found = audit(
-        before[complete],
-        then[complete],
-        method={"method": body.method, **receipt.parameters},
-        seconds=_SECONDS,
-        utility=False,
-        progress=lambda what, share: tell(what, 0.6 * share),
+    session = AuditSession(
+        before[complete], then[complete], method={"method": body.method, **receipt.parameters}, seconds=_SECONDS
     )
-    useful = measure_utility(
-        before.to_numpy()[complete],
-        then.to_numpy()[complete],
-        ward_rows=_TREE_ROWS,
-        same_columns=list(receipt.perturbed) == after,
-        progress=lambda what, share: tell(what, 0.6 + 0.4 * share),
-    )
+    found = session.run(utility={"ward_rows": _TREE_ROWS}, call=_CALL, progress=tell)
     notes = [note for note in found.notes if not note.startswith("rows are compared")]
     notes.append("the key has brought the rows into their order")
     if len(complete) < body.n_rows:
         notes.append(f"audited on {len(complete):,} of {body.n_rows:,} rows, drawn at random, complete ones only")
     return found.model_copy(
         update={
-            "utility": useful,
             "notes": tuple(notes),
             "worst_records": tuple(int(rows[complete[row]]) for row in found.worst_records),
         }

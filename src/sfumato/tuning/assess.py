@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.attack.engine.referee import Referee
-from sfumato.auditing.grading import judge
 from sfumato.auditing.privacy import residual_security
+from sfumato.auditing.session import AuditSession
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.metrics import variance_security
 from sfumato.tuning.search import Score
@@ -88,15 +87,17 @@ class TableAssessor:
         """Return a rough score from the strongest attack of each kind."""
         setting = self.setting(candidate)
         released = release_trial(self._subject, setting.hurried, trial_key(self._seed, 0))
-        described = public_description(setting)
-        name = str(described.pop("method"))
-        values = self._subject.values
-        referee = Referee(
-            values, released, method=name, parameters=described, seed=self._seed, max_targets=300, seconds=1.0
+        session = AuditSession(
+            self._subject.values,
+            released,
+            method=public_description(setting),
+            seed=self._seed,
+            max_targets=300,
+            seconds=1.0,
         )
-        results = referee.run_all(QUICK_ATTACKS)
-        judged = judge(results, *values.shape, seed=self._seed)
-        known = [value for value, _ in residual_security(results, values.shape[1]) if value is not None]
+        results = [result for _, result in session.attack(QUICK_ATTACKS)]
+        judged = session.grade(curve=False, verbatim=False)
+        known = [value for value, _ in residual_security(results, len(self._subject.names)) if value is not None]
         links = judged.linkage.rate if judged.linkage is not None else None
         return Score(self._excess[candidate], judged.grade, float(np.median(known)) if known else 0.0, links)
 

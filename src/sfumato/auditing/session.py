@@ -1,0 +1,364 @@
+"""An audit, step by step: prepare, attack, score, utility, grade, render. Whoever attacks a release drives this.
+
+Each step can be used alone, in any order that its needs allow, and gives the same result as in a whole audit with the
+same seed: the studio sends attack after attack to its page, tuning asks a few quick ones, `sfumato.audit` runs all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.attack.catalogue import attacks as attack_catalogue
+from sfumato.attack.engine.referee import Referee
+from sfumato.attack.engine.result import Result
+from sfumato.auditing.canaries import run_canaries
+from sfumato.auditing.curve import measure_curve
+from sfumato.auditing.densities import measure_densities
+from sfumato.auditing.grading import Judgement, judge
+from sfumato.auditing.inversion import Inversion, invert
+from sfumato.auditing.model import Audit, Inverted, attack_line
+from sfumato.auditing.pair import Pair, read_pair
+from sfumato.auditing.privacy import Privacy, measure_privacy
+from sfumato.auditing.questions import Answer, answer_questions
+from sfumato.auditing.utility.measure import measure_utility
+from sfumato.auditing.verbatim import find_verbatim
+from sfumato.core.secret import Hidden
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.metrics import interval_disclosure
+
+__all__ = ["AuditSession", "describe_method"]
+
+Floats = NDArray[np.float64]
+Known = int | Sequence[int] | None
+
+_WORST = 20
+_FEWEST = 8
+_IDLE = {"ineffective"}
+
+
+class AuditSession(Hidden):
+    """An original and its release, put side by side; making one is the step *prepare*.
+
+    Parameters
+    ----------
+    original, released : dataframes or arrays
+        The same people.
+    method : perturber, str or mapping, optional
+        What the attacker may read about the method; see `sfumato.audit`.
+    order : sequence of int, optional
+        `order[i]` is the original row that stands in row i of the release. None (default) is the same order.
+    columns : sequence of str, optional
+        The columns to audit. None (default) takes all that are numeric in both tables.
+    leave_out : sequence of str
+        Columns that are not audited. Default: none.
+    population : dataframe or array, optional
+        People of the same population who are not in the table.
+    releases : iterable of tables
+        Further releases of the same table. Default: none.
+    seed : int
+        Chooses known people, targets and starts. Default: 0.
+    seconds : float
+        Time budget of one attack, in seconds. Default: 10.
+    max_targets : int
+        Most rows that an attack is asked for. Default: 2,000.
+
+    Attributes
+    ----------
+    pair : Pair
+    results : list of Result
+        Of the attacks so far.
+    """
+
+    def __init__(
+        self,
+        original: Any,
+        released: Any,
+        *,
+        method: Any = None,
+        order: Any = None,
+        columns: Sequence[str] | None = None,
+        leave_out: Sequence[str] = (),
+        population: Any = None,
+        releases: Iterable[Any] = (),
+        seed: int = 0,
+        seconds: float = 10.0,
+        max_targets: int = 2_000,
+    ) -> None:
+        chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
+        self.pair = read_pair(original, released, order=order, **chosen)
+        self.seed, self._seconds = seed, seconds
+        self.results: list[Result] = []
+        self._public, self.insecure_seed = describe_method(method)
+        self.method: str | None = self._public.pop("method", None)
+        self._population = None if population is None else read_pair(population, population, **chosen).original
+        self._releases = [read_pair(original, other, order=order, **chosen).released for other in releases]
+        self._max_targets = max_targets
+
+    @cached_property
+    def referee(self) -> Referee:
+        """Who alone holds the originals, hands out knowledge and scores the guesses."""
+        return Referee(
+            self.pair.original,
+            self.pair.released,
+            columns=self.pair.names,
+            method=self.method,
+            parameters=self._public,
+            population=self._population,
+            releases=self._releases,
+            seed=self.seed,
+            seconds=self._seconds,
+            max_targets=self._max_targets,
+        )
+
+    def require_enough(self) -> None:
+        """Raise for tables that no audit can say anything about."""
+        rows = self.pair.original
+        if len(rows) < _FEWEST:
+            raise DataError(
+                f"{len(rows)} rows are too few for an audit; it needs {_FEWEST}",
+                hint="with so few people every release singles someone out: do not hand it out",
+            )
+        if not (rows.max(axis=0) > rows.min(axis=0)).any():
+            raise DataError(
+                "every column of the original is constant: there is nothing to protect and nothing to attack"
+            )
+
+    def attack(self, names: Sequence[str] | None = None, known: Known = None) -> Iterator[tuple[Any, Result]]:
+        """Run attacks, one after the other, and yield the catalogue's row and the result of each.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Ids of attacks. None (default) runs all.
+        known : int or sequence of int, optional
+            How many people the attacker knows, or which rows; asked beside each attack's own number, because knowing
+            more must never look safer.
+        """
+        for row in attack_catalogue():
+            if names is not None and row.id not in names:
+                continue
+            runs: list[tuple[Any, ...]] = [()]
+            if known is not None and row.goal == "values" and {"records", "pairs"} & set(row.needs):
+                runs.append((known,))
+            for more in runs:
+                result = self.referee.run(row.id, *more)
+                self.results.append(result)
+                yield row, result
+
+    @cached_property
+    def curve(self) -> Any:
+        """What is recovered against the number of known people."""
+        return measure_curve(self.referee, *self.pair.original.shape)
+
+    @cached_property
+    def verbatim(self) -> Any:
+        """Rows and cells that stand as they are, against chance; None if the columns are new ones."""
+        pair = self.pair
+        return find_verbatim(pair.original, pair.released, seed=self.seed) if pair.same_columns else None
+
+    def grade(self, *, curve: bool = True, verbatim: bool = True) -> Judgement:
+        """Return the grade and the verdict on the attacks so far.
+
+        Parameters
+        ----------
+        curve : bool
+            Whether the curve of known people counts, which takes its time. Default: True.
+        verbatim : bool
+            Whether rows that stand as they are count, beyond what attacks say of them. Default: True.
+        """
+        return judge(
+            self.results,
+            *self.pair.original.shape,
+            curve=self.curve if curve else None,
+            verbatim=self.verbatim if verbatim else None,
+            seed=self.seed,
+        )
+
+    def privacy(self) -> Privacy:
+        """Return what is left to hide of each column after the attacks so far."""
+        pair = self.pair
+        return measure_privacy(pair.names, pair.original, pair.released, self.results, same_columns=pair.same_columns)
+
+    def utility(self, **options: Any) -> Any:
+        """Return what the release is still good for; options go to `measure_utility`."""
+        pair = self.pair
+        options = {"seed": self.seed, "same_columns": pair.same_columns, **options}
+        return measure_utility(pair.original, pair.released, **options)
+
+    def inversion(self) -> Inverted:
+        """Return linkage and disclosure before and after the strongest inversion, on the same rows and people."""
+        pair = self.pair
+        found = (
+            invert(self.referee, self.results, pair.released, seconds=self._seconds)
+            if pair.same_columns
+            else Inversion("as-released", 0, np.empty(0, dtype=np.int64), np.empty((0, pair.original.shape[1])))
+        )
+        truth, released = pair.original[found.rows], pair.released[found.rows]
+        enough = len(found.rows) >= _FEWEST
+        linked = [
+            Referee(truth, table, seed=self.seed).run("nearest").rate if enough else None
+            for table in (released, found.guess)
+        ]
+        disclosed = [interval_disclosure(truth, table) if enough else None for table in (released, found.guess)]
+        return Inverted(
+            attack=found.attack,
+            known=found.known,
+            rows=len(found.rows),
+            linked_as_released=linked[0],
+            linked_inverted=linked[1],
+            disclosed_as_released=disclosed[0],
+            disclosed_inverted=disclosed[1],
+            questions=_questions(truth, found.guess, self.seed) if enough else (),
+        )
+
+    def questions(self) -> tuple[Answer, ...]:
+        """Return what the three questions of the European regulators come to, without inversion."""
+        pair = self.pair
+        return _questions(pair.original, pair.released, self.seed) if pair.same_columns else ()
+
+    def run(
+        self,
+        names: Sequence[str] | None = None,
+        known: Known = None,
+        *,
+        utility: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+        call: str = "",
+        progress: Callable[[str, float], None] | None = None,
+    ) -> Audit:
+        """Run every step and return the audit.
+
+        Parameters
+        ----------
+        names, known
+            See `attack`.
+        utility : mapping, optional
+            Options of `measure_utility`. None (default) does not measure it.
+        notes : sequence of str
+            What the caller has to add. Default: nothing.
+        call : str
+            What repeats the audit, in Python.
+        progress : callable, optional
+            Called with (what is being done, share done).
+        """
+        tell = progress or (lambda _what, _share: None)
+        self.require_enough()
+        tell("canaries", 0.0)
+        canaries = run_canaries(self.pair.original, seed=self.seed)
+        rows = [row for row in attack_catalogue() if names is None or row.id in names]
+        tell(f"attack: {rows[0].name}", 0.05)
+        for row, _ in self.attack(names, known):
+            tell(f"attacked: {row.name}", 0.05 + 0.55 * (rows.index(row) + 1) / len(rows))
+        tell("records known", 0.6)
+        judgement = self.grade()
+        tell("inversion", 0.65)
+        inverted = self.inversion()
+        tell("utility", 0.7)
+        useful = None
+        if utility is not None:
+            useful = self.utility(**utility, progress=lambda what, share: tell(what, 0.7 + 0.25 * share))
+        tell("figures", 0.95)
+        privacy = self.privacy()
+        pair = self.pair
+        found = Audit(
+            grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
+            verdict=judgement.verdict + _laid_open(judgement.grade, privacy) + _asked(names),
+            trustworthy=all(canary.passed is not False for canary in canaries),
+            canaries=canaries,
+            n_rows=len(pair.original),
+            columns=pair.names,
+            method=self.method,
+            insecure_seed=self.insecure_seed,
+            strongest=tuple(
+                attack_line(one) for one in (judgement.cheap, judgement.many, judgement.linkage) if one is not None
+            ),
+            attacks=tuple(attack_line(result) for result in sorted(self.results, key=lambda r: -(r.lift_low or -1.0))),
+            found_nothing=tuple(
+                f"{result.attack}: {result.reason}"
+                for result in self.results
+                if result.rate is None and result.status in _IDLE
+            ),
+            did_not_run=tuple(
+                f"{result.attack}: {result.status}, {result.reason}"
+                for result in self.results
+                if result.rate is None and result.status not in _IDLE
+            ),
+            curve=self.curve,
+            utility=useful,
+            densities=measure_densities(pair.original, pair.released) if pair.same_columns else None,
+            privacy=privacy,
+            questions=self.questions(),
+            inverted=inverted,
+            worst_records=_worst_records(pair, self.results),
+            notes=(*pair.notes, *notes),
+            call=call,
+        )
+        tell("done", 1.0)
+        return found
+
+
+def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
+    """Return what is public about a method, and whether it was run with a seed for tests.
+
+    Parameters
+    ----------
+    method : perturber, str, mapping or None
+    """
+    if method is None:
+        return {}, False
+    if isinstance(method, str):
+        return {"method": method}, False
+    if isinstance(method, Mapping):
+        return dict(method), False
+    if hasattr(method, "method_id") and hasattr(method, "catalogue_row"):
+        public = {
+            parameter.name: getattr(method, parameter.name)
+            for parameter in method.catalogue_row().parameters
+            if not parameter.secret and parameter.kind != "perturber"
+        }
+        return {"method": method.method_id, **public}, method.insecure_seed is not None
+    raise ParameterError(
+        f"method must be a perturber, a method's id or a mapping, got {type(method).__name__}",
+        hint='for instance method="ina", or method={"method": "adp", "scale": 0.1}',
+    )
+
+
+def _worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
+    """Return the positions of records released as they are, and of those that most attacks recovered or linked."""
+    count: Counter[int] = Counter()
+    if pair.same_columns:
+        untouched = np.flatnonzero((pair.original == pair.released).all(axis=1))
+        count.update({int(row): len(results) for row in untouched})
+    for result in results:
+        if result.scores is not None and (result.lift_low or 0.0) > 0.0:
+            won = result.scores.attack > result.scores.baseline
+            count.update(int(row) for row in result.scores.rows[won])
+    twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
+    worst = sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST]
+    return tuple(int(pair.positions[row]) for row, _ in worst)
+
+
+def _asked(names: Sequence[str] | None) -> str:
+    every = len(attack_catalogue())
+    return "" if names is None else f" Only {len(set(names))} of {every} attacks were asked for."
+
+
+def _laid_open(grade: str, privacy: Privacy) -> str:
+    """Return a warning about columns that an attack gives away although few whole records are recovered."""
+    names = [column.name for column in privacy.columns if column.residual is not None and column.residual < 0.05]
+    if grade not in {"A", "B"} or not names:
+        return ""
+    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f" But {len(names)} of {len(privacy.columns)} columns are laid open almost exactly: {listed}."
+
+
+def _questions(original: Floats, released: Floats, seed: int) -> tuple[Answer, ...]:
+    if original.shape[1] < 2 or len(original) < _FEWEST:
+        return ()
+    return answer_questions(original, released, seed=seed)
