@@ -237,4 +237,4 @@ def test_the_command_writes_both_pages(tmp_path: Path) -> None:
     assert "For the owner only" in owner
     assert "For everybody" in public
     done = CliRunner().invoke(sfumato, [*asked, "--public-summary", str(tmp_path / "none" / "public.html")])
-    assert "cannot be written" in str(done.exception)
+    assert "no folder" in str(done.exception)

@@ -186,7 +186,7 @@ def test_the_command_prints_a_table_writes_a_page_and_speaks_json(iris_file: Pat
 def test_the_command_refuses_before_it_works(iris_file: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ([str(tmp_path / "no.csv")], "no such file"),
-        ([str(iris_file), "--report", str(tmp_path / "no" / "r.html")], "cannot be written"),
+        ([str(iris_file), "--report", str(tmp_path / "no" / "r.html")], "no folder"),
         ([str(iris_file), "--budget", "soon"], "60s"),
         ([str(iris_file), "-m", "inna"], "did you mean 'ina'"),
         ([str(iris_file), "--clusters", "1-3"], "between 2 and"),

@@ -254,7 +254,7 @@ class AuditSession(Hidden):
         rows = [row for row in attack_catalogue() if names is None or row.id in names]
         tell(f"attack: {rows[0].name}", 0.05)
         for row, _ in self.attack(names, known):
-            tell(f"attacked: {row.name}", 0.05 + 0.55 * (rows.index(row) + 1) / len(rows))
+            tell(f"attacked: {row.name}", min(0.6, 0.05 + 0.55 * (rows.index(row) + 1) / len(rows)))
         tell("records known", 0.6)
         judgement = self.grade()
         tell("inversion", 0.65)
