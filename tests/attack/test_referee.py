@@ -268,7 +268,7 @@ def test_tables_that_do_not_fit_are_refused_with_what_is_wrong():
     table = np.ones((5, 2))
     with pytest.raises(DataError, match="5 rows, the release 4"):
         Referee(table, np.ones((4, 2)))
-    with pytest.raises(DataError, match="must be a table"):
+    with pytest.raises(DataError, match="expected a table"):
         Referee(np.ones(5), table)
     with pytest.raises(DataError, match="number"):
         Referee([["a"]], [[1]])

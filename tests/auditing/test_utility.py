@@ -424,7 +424,7 @@ def test_missing_and_infinite_values_are_refused_with_their_row(bad):
     table = blobs(20, 2, 2)
     broken = table.copy()
     broken[7, 1] = bad
-    with pytest.raises(DataError, match="released has a missing or infinite value in row 7"):
+    with pytest.raises(DataError, match="released: 1 cells are missing or infinite, the first in row 7"):
         measure_utility(table, broken)
     with pytest.raises(DataError, match="original"):
         measure_utility(broken, table)

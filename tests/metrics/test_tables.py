@@ -176,14 +176,14 @@ def test_tables_of_different_length_are_refused(measure):
     [
         (np.empty((0, 2)), "empty"),
         (np.empty((2, 0)), "empty"),
-        (np.zeros((2, 2, 2)), "3 dimensions"),
+        (np.zeros((2, 2, 2)), "got shape"),
         ([[1.0, math.nan], [2.0, 3.0]], "1 cells are missing or infinite, the first in row 0, column 1"),
         ([[1.0, 2.0], [math.inf, 3.0]], "row 1, column 0"),
-        ([["secret-name", "x"]], "expected numbers"),
+        ([["secret-name", "x"]], "not numbers"),
         (pd.DataFrame({"a": [1.0], "b": ["secret-name"]}), "not numbers"),
         (np.ma.array([[1.0, 2.0]], mask=[[True, False]]), "masked"),
         ([[1e200, 0.0]], "cannot be squared"),
-        (np.array([["2020-01-01"]], dtype="datetime64[D]"), "expected numbers"),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), "numbers only"),
     ],
 )
 def test_bad_tables_are_refused_and_no_cell_is_quoted(measure, table, message):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.core.numbers import number_table
+from sfumato.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,19 +47,7 @@ def checked_rows(X: ArrayLike, *, name: str = "X") -> NDArray[np.float64]:
     >>> checked_rows([[1, 2], [3, 4]]).dtype
     dtype('float64')
     """
-    try:
-        rows = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} must hold numbers only: {error}", hint="select the numeric columns first") from error
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise DataError(f"{name} must be a table of at least one row and one column, got shape {rows.shape}")
-    # Written so that NaN fails too.
-    if not bool(np.all(np.abs(rows) <= _LARGEST)):
-        raise DataError(
-            f"{name} holds missing, infinite or huge values; allowed are numbers up to {_LARGEST:g} in size",
-            hint="drop or fill such rows, or rescale the column",
-        )
-    return rows
+    return number_table(X, name, largest=_LARGEST)
 
 
 def checked_centres(centres: ArrayLike, columns: int, *, name: str = "centres") -> NDArray[np.float64]:

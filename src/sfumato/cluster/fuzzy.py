@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sfumato.cluster.fuzzy_iteration import fuzzy_centres, fuzzy_memberships
 from sfumato.cluster.nearest import nearest_centre
+from sfumato.cluster.validated import validated_rows
 
 if TYPE_CHECKING:
     from typing import Self
@@ -102,7 +103,7 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         >>> FuzzyCMeans(n_clusters=1).fit([[1.0], [3.0]]).cluster_centers_
         array([[2.]])
         """
-        rows = validate_data(self, X, dtype=np.float64)
+        rows = validated_rows(self, X)
         found = fuzzy_centres(
             rows,
             self.n_clusters,
@@ -141,7 +142,7 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         array([0, 1])
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = validated_rows(self, X, reset=False)
         return nearest_centre(rows, self.cluster_centers_)
 
     def memberships(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -163,5 +164,5 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         array([[1., 0.]])
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = validated_rows(self, X, reset=False)
         return fuzzy_memberships(rows, self.cluster_centers_, fuzziness=self.fuzziness)

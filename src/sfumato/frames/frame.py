@@ -333,7 +333,11 @@ def incomplete(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:
     if not is_dataframe(table):
         array = as_array(table, "the table")
         chosen = [int(name[1:]) for name in names]
-        return np.asarray(np.isnan(np.asarray(array[:, chosen], dtype=np.float64)).any(axis=1))
+        columns = [as_doubles(array[:, i], name, "the table") for i, name in zip(chosen, names, strict=True)]
+        gappy = np.zeros(len(array), dtype=np.bool_)
+        for column in columns:
+            gappy |= np.isnan(column)
+        return gappy
     frame = nw.from_native(table, eager_only=True)
     gaps = np.zeros(len(frame), dtype=np.bool_)
     for name in names:

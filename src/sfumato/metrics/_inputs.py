@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError
 
 __all__ = ["as_codes", "as_codes_for", "as_paired_codes", "as_paired_tables", "as_table", "column_names"]
@@ -36,37 +37,7 @@ def as_table(values: Any, name: str) -> NDArray[np.float64]:
     array([[1., 2.],
            [3., 4.]])
     """
-    if np.ma.is_masked(values):
-        raise DataError(f"{name}: some cells are masked", hint="fill or drop the missing cells first")
-    array = np.asarray(values)
-    if array.ndim == 1:
-        array = array.reshape(-1, 1)
-    if array.ndim != 2:
-        raise DataError(f"{name}: expected a table of rows and columns, got {array.ndim} dimensions")
-    if 0 in array.shape:
-        raise DataError(f"{name}: the table is empty ({array.shape[0]} rows, {array.shape[1]} columns)")
-    if array.dtype.kind not in "biufO":
-        raise DataError(
-            f"{name}: expected numbers, got cells of type {array.dtype}", hint="leave out text and date columns"
-        )
-    try:
-        table = array.astype(np.float64, copy=False)  # metrics only read: large tables are not doubled
-    except (TypeError, ValueError):
-        # `from None`: the original message would quote a cell
-        raise DataError(
-            f"{name}: some cells are not numbers", hint="leave out text columns, fill missing cells"
-        ) from None
-    bad = ~np.isfinite(table)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise DataError(
-            f"{name}: {int(bad.sum())} cells are missing or infinite, the first in row {row}, "
-            f"column {column_names(values, table.shape[1])[column]!r}",
-            hint="fill or drop them first",
-        )
-    if np.abs(table).max() > LARGEST_VALUE:
-        raise DataError(f"{name}: numbers above {LARGEST_VALUE:g} in size cannot be squared", hint="change the unit")
-    return table
+    return number_table(values, name, largest=LARGEST_VALUE, one_column=True)
 
 
 def as_paired_tables(

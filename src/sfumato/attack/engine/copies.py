@@ -2,46 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
-from sfumato.exceptions import DataError
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-__all__ = ["as_table", "frozen", "frozen_rows", "unscorable"]
-
-
-def as_table(values: ArrayLike, name: str) -> FloatArray:
-    """Return values as a table of floats, or say what is wrong with them.
-
-    Parameters
-    ----------
-    values : array-like
-        Anything with rows and columns of numbers.
-    name : str
-        What to call it in an error.
-
-    Returns
-    -------
-    array of shape (n, d)
-        The table; NaN and infinities are let through.
-
-    Examples
-    --------
-    >>> as_table([[1, 2]], "original")
-    array([[1., 2.]])
-    """
-    try:
-        table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: every cell must be a number ({error})") from None
-    if table.ndim != 2 or 0 in table.shape:
-        raise DataError(f"{name} must be a table with rows and columns, got shape {table.shape}")
-    return table
+__all__ = ["frozen", "frozen_rows", "unscorable"]
 
 
 def frozen(values: FloatArray) -> FloatArray:

@@ -14,13 +14,14 @@ import numpy as np
 from sfumato.attack.atoms.kept_clusterings import Named
 from sfumato.attack.atoms.regions import label_table
 from sfumato.attack.catalogue import attacks, cost_of_known, default_known, load
-from sfumato.attack.engine.copies import as_table, frozen, frozen_rows, unscorable
+from sfumato.attack.engine.copies import frozen, frozen_rows, unscorable
 from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
 from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.attack.engine.interface import Attack, NothingFoundError
 from sfumato.attack.engine.judge import Judge
 from sfumato.attack.engine.knowledge import Attributes, IntArray, Knowledge, Marginals, Pairs
 from sfumato.attack.engine.result import Result
+from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -94,15 +95,15 @@ class Referee:
         max_targets: int = 2000,
         seconds: float = 10.0,
     ) -> None:
-        table = as_table(original, "original")
+        table = number_table(original, "original", finite=False)
         n_rows, n_columns = table.shape
-        self._released = frozen(as_table(released, "released"))
+        self._released = frozen(number_table(released, "released", finite=False))
         if self._released.shape[0] != n_rows:
             raise DataError(
                 f"the original has {n_rows} rows, the release {self._released.shape[0]}",
                 hint="give the released rows of the same people, and their order if the release is shuffled",
             )
-        self._releases = tuple(frozen(as_table(other, "releases")) for other in releases)
+        self._releases = tuple(frozen(number_table(other, "releases", finite=False)) for other in releases)
         for other in self._releases:
             if other.shape != self._released.shape:
                 raise DataError(f"a further release has shape {other.shape}, the first {self._released.shape}")
@@ -119,7 +120,7 @@ class Referee:
         self._problem = unscorable(self._truth)
         self._judge = Judge(self._truth, positions, seed) if self._problem is None else None
         self._decimals = self._public_decimals(decimals)
-        self._population = None if population is None else frozen(as_table(population, "population"))
+        self._population = None if population is None else frozen(number_table(population, "population", finite=False))
         if self._population is not None and self._population.shape[1] != n_columns:
             raise DataError(f"the population has {self._population.shape[1]} columns, the original {n_columns}")
         self._seconds = seconds

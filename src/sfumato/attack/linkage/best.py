@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.attack.atoms.regions import atoms_of, label_table
 from sfumato.attack.catalogue import attacks
-from sfumato.attack.engine.copies import as_table
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import best_of
+from sfumato.core.numbers import number_table
 from sfumato.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def best_linkage(
     >>> found.chance, found.rate < 0.02
     (0.005, True)
     """
-    truth = as_table(original, "original")
+    truth = number_table(original, "original", finite=False)
     atoms = atoms_of(label_table(labels, len(truth)))
     known = min(len(truth), people or max(1_000, _PAIRS // len(truth)))
     linking = [row.id for row in attacks() if row.goal == "links"]

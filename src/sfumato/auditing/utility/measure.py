@@ -10,6 +10,7 @@ from sfumato.auditing.utility.clusterings import Floats, effort_for
 from sfumato.auditing.utility.comparisons import OTHER_COLUMNS, Progress, compare_all, does_not_apply, prepare_study
 from sfumato.auditing.utility.rescaling import SCALINGS
 from sfumato.auditing.utility.result import INTERVAL, ClusteringAgreement, Estimate, Excess, Utility
+from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError
 
 __all__ = ["ClusteringAgreement", "Estimate", "Excess", "Utility", "measure_utility"]
@@ -82,7 +83,7 @@ def measure_utility(
     >>> found.excess_mean, found.rescaled_worst, found.rows_measured
     (0.0, 0.0, 80)
     """
-    before, after = _checked(original, "original"), _checked(released, "released")
+    before, after = number_table(original, "original"), number_table(released, "released")
     if len(before) != len(after):
         raise DataError(f"the original has {len(before)} rows and the release {len(after)}: rows must correspond")
     counts = _checked_clusters(clusters)
@@ -171,22 +172,6 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _largest(values: Sequence[float]) -> float | None:
     return max(values) if values else None
-
-
-def _checked(table: Floats, name: str) -> Floats:
-    try:
-        rows = np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} must hold numbers only: {error}") from None
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise DataError(f"{name} must have at least one row and one column, got shape {rows.shape}")
-    finite = np.isfinite(rows).all(axis=1)
-    if not finite.all():
-        raise DataError(
-            f"{name} has a missing or infinite value in row {int(np.argmin(finite))}",
-            hint="fill or leave out rows with missing values in both tables",
-        )
-    return rows
 
 
 def _checked_clusters(clusters: Iterable[int]) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from sfumato.cluster.chameleon.agglomerate import merge_pieces
 from sfumato.cluster.chameleon.consensus import agreed_labels
@@ -18,6 +17,7 @@ from sfumato.cluster.chameleon.metis import load_metis
 from sfumato.cluster.chameleon.pieces import small_pieces
 from sfumato.cluster.chameleon.points import distinct_points
 from sfumato.cluster.fixed_order import checked_rows
+from sfumato.cluster.validated import validated_rows
 from sfumato.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Chameleon(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         array([0, 0, 1, 1])
         """
         self._check_parameters()
-        rows = checked_rows(validate_data(self, X, dtype=np.float64))
+        rows = checked_rows(validated_rows(self, X))
         load_metis()
         seed = self.random_state
         if not isinstance(seed, int | np.integer):

@@ -1,0 +1,88 @@
+"""Tables of numbers, checked in one place; what is wrong is said without a word of what stands in the cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.exceptions import DataError
+
+__all__ = ["number_table"]
+
+
+def number_table(
+    values: Any, name: str, *, finite: bool = True, largest: float = np.inf, one_column: bool = False
+) -> NDArray[np.float64]:
+    """Return a table as a two-dimensional array of doubles, or say what is wrong with it.
+
+    Parameters
+    ----------
+    values : array-like or dataframe of shape (n, d)
+        The table; it is not copied if it is an array of doubles already.
+    name : str
+        How errors call it.
+    finite : bool
+        Whether missing and infinite cells are refused. Default: True.
+    largest : float
+        The largest size of a number; squares of larger ones overflow. Default: no limit.
+    one_column : bool
+        Whether shape (n,) is a table of one column. Default: False.
+
+    Returns
+    -------
+    array of shape (n, d)
+
+    Examples
+    --------
+    >>> number_table([[1, 2], [3, 4]], "original")
+    array([[1., 2.],
+           [3., 4.]])
+    >>> number_table([[1, "Alice"]], "original")
+    Traceback (most recent call last):
+    ...
+    sfumato.exceptions.DataError: original must hold numbers only: some cells are not numbers
+    hint: leave out text columns, fill missing cells
+    """
+    if np.ma.is_masked(values):
+        raise DataError(f"{name}: some cells are masked", hint="fill or drop the missing cells first")
+    # errors are raised outside the handlers: those inside quote a cell
+    array, table = None, None
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        array = None
+    if array is None:
+        raise DataError(f"{name}: rows of different lengths", hint="every row needs the same number of cells")
+    if array.ndim == 1 and one_column:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2 or 0 in array.shape:
+        empty = "the table is empty: " if array.ndim == 2 else ""
+        raise DataError(
+            f"{name}: {empty}expected a table of at least one row and one column, got shape {array.shape}",
+            hint="rows are records, columns are attributes",
+        )
+    try:
+        table = array.astype(np.float64, copy=False) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        table = None
+    if table is None:
+        what = "some cells are not numbers" if array.dtype.kind in "OUST" else f"got cells of type {array.dtype}"
+        raise DataError(f"{name} must hold numbers only: {what}", hint="leave out text columns, fill missing cells")
+    if finite and not np.isfinite(table).all():
+        bad = ~np.isfinite(table)
+        row, column = (int(place) for place in np.argwhere(bad)[0])
+        called = _column_name(values, column)
+        raise DataError(
+            f"{name}: {int(bad.sum())} cells are missing or infinite, the first in row {row}, column {called!r}",
+            hint="fill or drop them first, in all tables",
+        )
+    if np.isfinite(largest) and bool((np.abs(table) > largest).any()):
+        raise DataError(f"{name}: numbers above {largest:g} in size cannot be squared", hint="change the unit")
+    return table
+
+
+def _column_name(values: Any, column: int) -> Any:
+    names = getattr(values, "columns", None)
+    return column if names is None else list(names)[column]
