@@ -74,6 +74,22 @@ def test_the_import_check_passes_and_can_fail(tmp_path: Path) -> None:
     assert any("polars may be imported only from files, policy" in line for line in found)
 
 
+def test_generated_parts_of_the_docs_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "make_docs.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_design_names_only_files_that_exist() -> None:
+    page = (ROOT / "DESIGN.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`([a-z_/]+/[a-z_]+\.py)`", page):
+        inside = any(
+            (ROOT / "src" / "sfumato" / place / name).exists() for place in ("", "perturb", "pipeline", "auditing")
+        )
+        assert inside or (ROOT / name).exists(), name
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_in_the_docs_run(page: Path, monkeypatch, tmp_path: Path) -> None:
     """Blocks of a page share their names; `>>>` blocks also check their output."""

@@ -1,4 +1,4 @@
-"""Write the generated parts of the docs: the README's table of methods and its picture.
+"""Write the generated parts of the docs: the README's table of methods, its picture, DESIGN.md's table of packages.
 
 python tools/make_docs.py           write them
 python tools/make_docs.py --check   exit 1 if they are not up to date
@@ -6,6 +6,7 @@ python tools/make_docs.py --check   exit 1 if they are not up to date
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -80,14 +81,33 @@ def _kinds(values: np.ndarray) -> np.ndarray:
     return KMeans(5, n_init=10, random_state=0).fit_predict(scaled)
 
 
+def packages_table() -> str:
+    """Return the Markdown table of packages: what each is, and what it imports."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from check_imports import LAYERS
+
+    lines = ["| package | what is inside | imports |", "|---|---|---|"]
+    for name, imports in LAYERS.items():
+        home = ROOT / "src" / "sfumato" / name
+        module = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
+        about = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+        first = about.partition("\n")[0].replace("|", "/")
+        lines.append(f"| `{name}` | {first} | {', '.join(sorted(imports)) or 'nothing of ours'} |")
+    return "\n".join(lines)
+
+
 def generated() -> dict[Path, str]:
     """Return what each generated file should hold."""
     readme = ROOT / "README.md"
     pattern = re.compile(r"(<!-- methods -->\n).*?(\n<!-- /methods -->)", flags=re.DOTALL)
     text = pattern.sub(lambda found: found[1] + methods_table() + found[2], readme.read_text(encoding="utf-8"))
+    design = ROOT / "DESIGN.md"
+    between = re.compile(r"(<!-- packages -->\n).*?(<!-- /packages -->)", flags=re.DOTALL)
+    drawn = between.sub(lambda found: found[1] + packages_table() + "\n" + found[2], design.read_text(encoding="utf-8"))
     schema = json.dumps(Audit.json_schema(), indent=2) + "\n"
     return {
         readme: text,
+        design: drawn,
         ROOT / "docs" / "img" / "demo.svg": picture(),
         ROOT / "docs" / "audit.schema.json": schema,
         ROOT / "docs" / "comparison.schema.json": json.dumps(Comparison.json_schema(), indent=2) + "\n",

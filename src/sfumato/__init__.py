@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from sfumato.pipeline.join import join as join
     from sfumato.pipeline.release import release as release
     from sfumato.pipeline.restore import restore as restore
+    from sfumato.policy.model import Policy as Policy
+    from sfumato.policy.model import parse_policy as parse_policy
+    from sfumato.policy.model import read_policy as read_policy
+    from sfumato.receipts.shown import Receipt as Receipt
     from sfumato.tuning.compare import compare as compare
     from sfumato.tuning.comparison import Comparison as Comparison
     from sfumato.tuning.tune import tune as tune
@@ -54,6 +58,8 @@ _HOMES = {
     "CsvFile": "files.formats.csv_dialect",
     "Key": "core.keys",
     "NoiseReuseWarning": "exceptions",
+    "Policy": "policy.model",
+    "Receipt": "receipts.shown",
     "SfumatoError": "exceptions",
     "SfumatoWarning": "exceptions",
     "Tuned": "tuning.tuned",
@@ -65,7 +71,9 @@ _HOMES = {
     "join": "pipeline.join",
     "methods": "perturb.catalogue",
     "metrics": "",
+    "parse_policy": "policy.model",
     "perturb": "",
+    "read_policy": "policy.model",
     "release": "pipeline.release",
     "restore": "pipeline.restore",
     "spark": "",
