@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato import Key
 from sfumato.perturb import methods
 
@@ -89,3 +90,14 @@ def test_the_demo_release_repeats_and_hides(demo: tuple[Path, str]) -> None:
     rows = {tuple(row) for row in original.select(CONFIDENTIAL).drop_nulls().rows()}
     assert not rows & set(released.select(CONFIDENTIAL).drop_nulls().rows())
     assert abs(original["age"].mean() - released["age"].mean()) < 1.0
+
+
+def test_hints_speak_python_in_the_library_and_options_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("name,age\n" + "".join(f"n{i},{20 + i}\n" for i in range(30)))
+    with pytest.raises(sf.SfumatoError, match=r"identifier=\['name'\].*keep=\['name'\]"):
+        sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=tmp_path / "k")
+    done = run("release", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"))
+    assert done.returncode == 3
+    assert "--id name" in done.stderr
+    assert "--keep name" in done.stderr
+    assert "=[" not in done.stderr

@@ -15,6 +15,7 @@ from importlib import import_module
 import click
 
 from sfumato import __version__
+from sfumato.cli.words import as_typed
 from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, SfumatoError
 from sfumato.files.storage.written import written_files
 
@@ -75,10 +76,10 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except PolicyLimitError as error:
-        click.echo(f"sfumato: {error}", err=True)
+        click.echo(as_typed(f"sfumato: {error}"), err=True)
         sys.exit(1)
     except SfumatoError as error:
-        click.echo(f"sfumato: error: {error}", err=True)
+        click.echo(as_typed(f"sfumato: error: {error}"), err=True)
         sys.exit(3)
     except BrokenPipeError:  # the reader of our output has gone, as in `sfumato methods | head`
         sys.stderr.close()

@@ -9,6 +9,7 @@ import click
 
 from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
+from sfumato.cli.words import as_typed
 from sfumato.pipeline.join import join as run_join
 
 __all__ = ["join"]
@@ -49,5 +50,5 @@ def join(
         return
     click.echo(f"joined {', '.join(done.labels)} to {done.n_rows:,} original rows in {done.target}")
     for note in done.notes:
-        click.echo(f"note: {note}")
+        click.echo(as_typed(f"note: {note}"))
     click.echo("it holds original values: keep it to yourself")

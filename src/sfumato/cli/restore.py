@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.progress import Progress
+from sfumato.cli.words import as_typed
 from sfumato.pipeline.restore import restore as run_restore
 
 __all__ = ["restore"]
@@ -42,5 +43,5 @@ def restore(released: Path, out: Path, key: Path, receipt: Path | None, force: b
     else:
         click.echo(f"largest error: {done.errors[worst]:.6g} in column {worst}, from the rounding of the release")
     for note in done.notes:
-        click.echo(f"note: {note}")
+        click.echo(as_typed(f"note: {note}"))
     click.echo("it holds original values: keep it to yourself")

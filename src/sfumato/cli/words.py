@@ -2,14 +2,60 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 
 from sfumato.exceptions import ParameterError
 
-__all__ = ["cluster_numbers", "command_line"]
+__all__ = ["as_typed", "cluster_numbers", "command_line"]
 
 _MOST_CLUSTERS = 50
+
+
+# parameters of the library, and the options of the command line that stand for them
+_OPTIONS = {
+    "engine": "--engine",
+    "escape": "--escape",
+    "force": "--force",
+    "identifier": "--id",
+    "keep": "--keep",
+    "key": "--key",
+    "query": "--query",
+    "quote": "--quote",
+    "receipt": "--receipt",
+    "record_id": "--record-id",
+    "released": "--released",
+    "report": "--report",
+    "separator": "--separator",
+    "table_name": "--table",
+}
+_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|True|\.\.\.)")
+
+
+def as_typed(text: str) -> str:
+    """Return a message of the library with its parameters as the options that a user of the command line types.
+
+    Parameters
+    ----------
+    text : str
+
+    Examples
+    --------
+    >>> as_typed("drop it with identifier=['name'], or release it unchanged with keep=['name']; force=True replaces it")
+    'drop it with --id name, or release it unchanged with --keep name; --force replaces it'
+    >>> as_typed("say how the file is written, with sfumato.CsvFile: escape='backslash'")
+    'say how the file is written: --escape backslash'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        flag, value = _OPTIONS[found[1]], found[2]
+        if value in ("True", "..."):
+            return flag
+        words = [shlex.quote(word.strip().strip("'\"")) for word in value.strip("[]").split(",")]
+        return " ".join(f"{flag} {word}" for word in words)
+
+    return _PARAMETER.sub(option, text.replace(", with sfumato.CsvFile:", ":"))
 
 
 def cluster_numbers(text: str) -> tuple[int, ...]:

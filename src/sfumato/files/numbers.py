@@ -121,7 +121,7 @@ def _refuse(cells: pl.Series, wrong: pl.Series, what: str, start: int) -> None:
     if count == len(cells) - cells.null_count():
         raise DataError(
             f"{what}: column {cells.name!r} holds text, and nothing says what to do with it",
-            hint=f"drop it (--id {cells.name!r}) or release it unchanged (--keep {cells.name!r})",
+            hint=f"drop it with identifier=[{cells.name!r}], or release it unchanged with keep=[{cells.name!r}]",
         )
     first = wrong.arg_max()
     assert first is not None

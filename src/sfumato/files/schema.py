@@ -242,7 +242,8 @@ class Look:
         for i, name in enumerate(self._names):
             if self.n_rows and self._missing[i] == self.n_rows:
                 raise DataError(
-                    f"{what}: column {name!r} has no value at all", hint=f"drop it (--id {name!r}) or fill it"
+                    f"{what}: column {name!r} has no value at all",
+                    hint=f"drop it with identifier=[{name!r}], or fill it",
                 )
             columns.append(self._column(i, what))
         return Schema(tuple(order), tuple(columns), self.n_rows)

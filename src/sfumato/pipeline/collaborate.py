@@ -271,7 +271,7 @@ def _check_method(policy: Policy) -> None:
             f"{row.name} groups rows with their neighbours, who belong to other owners", hint="choose one-d or mix"
         )
     if policy.columns.record_id is not None:
-        raise ParameterError("record ids are not for releases of several owners", hint="leave out --record-id")
+        raise ParameterError("record ids are not for releases of several owners", hint="leave out record_id=...")
     if not row.hides_from_key_holders:
         warnings.warn(
             f"{row.name} adds noise that the key makes: owners who share it can subtract it from one another's rows. "

@@ -134,7 +134,7 @@ def join(
 
 _ORDER_UNKNOWN = (
     "the labels carry no column of the release, so it could not be checked that they stand in the order of this "
-    "release; give the released file (--released), or leave its columns beside the labels"
+    "release; give the released file with released=..., or leave its columns beside the labels"
 )
 
 
@@ -162,7 +162,7 @@ def _check_rows(source: Source, rows: Any, key: Key, body: ReceiptBody, order: N
     if len(order) != rows.height:
         raise ReceiptError(
             f"{source.path}: {rows.height:,} rows, and the receipt is of a release of {body.n_rows:,}",
-            hint="give the receipt of this release with --receipt",
+            hint="give the receipt of this release with receipt=...",
         )
     seen.add(columns, order)
     seen.require(str(source.path))

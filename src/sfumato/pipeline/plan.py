@@ -113,7 +113,7 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     if columns.record_id is not None and drive.tier == "table":
         raise ParameterError(
             "a record id keys the noise of rows that are perturbed one by one, and this method groups them",
-            hint="leave out --record-id, or choose another method",
+            hint="leave out record_id=..., or choose another method",
         )
     id_subkey = None if columns.record_id is None else key.derive("record id", policy.release.name)
     cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey)
@@ -127,5 +127,5 @@ def _require_numbers(source: Described, roles: Roles) -> None:
         if dtype is not None and not dtype.is_numeric():
             raise DataError(
                 f"{source.path}: column {name!r} holds {dtype}, not numbers, and nothing says what to do with it",
-                hint=f"drop it (--id {name!r}) or release it unchanged (--keep {name!r})",
+                hint=f"drop it with identifier=[{name!r}], or release it unchanged with keep=[{name!r}]",
             )

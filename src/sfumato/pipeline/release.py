@@ -185,7 +185,7 @@ def _target(target: PathLike, table_name: str | None) -> Iterator[_Target]:
         yield _Target(Path(target), Path(target))
         return
     if not table_name:
-        raise ParameterError("a database needs the name of the table to make", hint="--table released_people")
+        raise ParameterError("a database needs the name of the table to make", hint="table_name='released_people'")
     with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:  # only its owner may enter; released rows only
         yield _Target(
             Path(folder) / f"{table_name}.parquet",
@@ -201,7 +201,7 @@ def _table(source: PathLike | PostgresSource, query: str | None, batch_rows: int
         yield source
     elif isinstance(source, str) and is_postgres(source):
         if query is None:
-            raise ParameterError("a database needs a query", hint="--query 'SELECT ... ORDER BY ...'")
+            raise ParameterError("a database needs a query", hint="query='SELECT ... ORDER BY ...'")
         with closing(PostgresSource(source, query)) as table:
             yield table
     else:

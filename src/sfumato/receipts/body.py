@@ -196,7 +196,7 @@ def open_receipt(key: Key, sealed: bytes, what: str = "the receipt") -> ReceiptB
     if words[1] != key.fingerprint.encode():
         raise ReceiptError(
             f"{what}: sealed with another key (this key's fingerprint is {key.fingerprint})",
-            hint="give the key of that release with --key",
+            hint="give the key of that release with key=...",
         )
     body: ReceiptBody | None = None
     try:

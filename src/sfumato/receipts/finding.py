@@ -65,7 +65,7 @@ def read_receipt(path: Path, key: Key) -> ReceiptBody:
     except OSError as error:
         reason = error.strerror
     if reason is not None:
-        raise ReceiptError(f"{path}: cannot be read ({reason})", hint="name the receipt with --receipt")
+        raise ReceiptError(f"{path}: cannot be read ({reason})", hint="name the receipt with receipt=...")
     return open_receipt(key, sealed, str(path))
 
 
@@ -90,12 +90,12 @@ def find_receipt(folder: Path, key: Key, *, n_rows: int | None = None, digest: s
     if not fitting:
         raise ReceiptError(
             f"{folder}: no receipt of this key{'' if n_rows is None else f' for {n_rows:,} rows'}",
-            hint="it is written with the key; name it with --receipt",
+            hint="it is written with the key; name it with receipt=...",
         )
     if len({body.identity for _, body in fitting}) > 1:
         shown = ", ".join(path.name for path, _ in fitting[:5])
         raise ReceiptError(
-            f"{folder}: {len(fitting)} receipts of this key would fit: {shown}", hint="choose one with --receipt"
+            f"{folder}: {len(fitting)} receipts of this key would fit: {shown}", hint="choose one with receipt=..."
         )
     return fitting[0][1]
 
@@ -124,7 +124,7 @@ def receipt_of(
     if n_rows is not None and body.n_rows != n_rows:
         raise ReceiptError(
             f"the receipt is of a release of {body.n_rows:,} rows, and this file has {n_rows:,}",
-            hint="give the receipt of this release with --receipt",
+            hint="give the receipt of this release with receipt=...",
         )
     return opened, body
 

@@ -72,7 +72,7 @@ class SparkEngine:
         if drive.tier == "table":
             raise ParameterError(
                 f"{type(drive.perturber).__name__} groups rows with their neighbours, wherever they are stored",
-                hint="choose a method of the row tier (`sfumato methods`), or leave out --engine",
+                hint="choose a method of the row tier (`sfumato methods`), or leave out engine=...",
             )
         self._rounds = {**rounds_data(drive, facts), "run": secrets.token_bytes(16), "learnt": []}
 

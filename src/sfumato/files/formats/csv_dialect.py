@@ -30,8 +30,8 @@ _LOOKED_AT = 50  # records that tell which columns hold numbers
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 _SAY = (
-    'say how the file is written: --escape backslash (\\" inside a cell), --escape none (quotes are doubled), '
-    "--quote none (quotes are ordinary letters); in Python sfumato.CsvFile(path, escape=..., quote=...)"
+    "say how the file is written, with sfumato.CsvFile: escape='backslash' (\\\" inside a cell), escape='none' "
+    "(quotes are doubled), or quote='none' (quotes are ordinary letters)"
 )
 
 

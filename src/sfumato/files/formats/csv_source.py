@@ -66,7 +66,7 @@ class CsvSource:
         if separator is None:
             raise DataError(
                 f"{path}: the header could be cut at two different separators",
-                hint="say which: --separator ';', or in Python sfumato.CsvFile(path, separator=';')",
+                hint="say which, with sfumato.CsvFile: separator=';'",
             )
         self.style = CsvStyle(separator, "\r\n" if header.endswith(b"\r\n") else "\n")
         self.names = tuple(next(self._records(text)))

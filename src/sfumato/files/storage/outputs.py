@@ -107,7 +107,7 @@ def problem_with(path: Path, *, force: bool, folder: bool = False) -> tuple[str,
         if stat.S_ISREG(kind) and _begins(path, _KEY):
             return f"{path}: a key, which is never replaced", "choose another name"
         if not force:
-            return f"{path}: exists already", "--force replaces it"
+            return f"{path}: exists already", "force=True replaces it"
     if not os.access(around, os.W_OK | os.X_OK):
         return f"{path}: cannot be written there (permission denied)", "choose another folder"
     return None
