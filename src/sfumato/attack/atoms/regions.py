@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,13 +217,31 @@ def name_clusterings(
     >>> [len(centres) for centres in name_clusterings(table, seed=0).centres]
     [2, 3]
     """
-    from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
     shift, scale = _space(table, "std")
     draw = np.random.default_rng([seed % 2**31, 31])
     few = table if len(table) <= _ROWS else table[np.sort(draw.choice(len(table), _ROWS, replace=False))]
     points = (few - shift) / scale
+    # several attacks ask for the same clusterings, and so do several audits of one table
+    asked = (hashlib.blake2b(np.ascontiguousarray(points)).digest(), points.shape, seed, tuple(clusters))
+    centres = _found.get(asked)
+    if centres is None:
+        centres = _fitted_centres(points, seed, clusters, deadline)
+        if len(_found) >= _MOST_KNOWN:
+            _found.clear()
+        _found[asked] = centres
+    return Clusterings(shift, scale, centres)
+
+
+_MOST_KNOWN = 8
+_found: dict[tuple[Any, ...], tuple[FloatArray, ...]] = {}
+
+
+def _fitted_centres(
+    points: FloatArray, seed: int, clusters: Sequence[int], deadline: Deadline | None
+) -> tuple[FloatArray, ...]:
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
     distinct = len(np.unique(points, axis=0))
     starts = 10 if len(points) <= 2_000 else 3
     centres = []
@@ -233,7 +252,8 @@ def name_clusterings(
             with threadpool_limits(limits=1):  # the points are few: threads would wait for each other
                 fitted = KMeans(k, n_init=starts, tol=0.0, random_state=seed % 2**31).fit(points)
             centres.append(np.asarray(fitted.cluster_centers_, dtype=np.float64))
-    return Clusterings(shift, scale, tuple(centres))
+            centres[-1].setflags(write=False)
+    return tuple(centres)
 
 
 def _space(table: FloatArray, scaling: str) -> tuple[FloatArray, FloatArray]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.attack.engine.knowledge import FloatArray
 
-__all__ = ["GENERATORS", "Shape", "draw"]
+__all__ = ["GENERATORS", "Shape", "draw", "heads"]
 
 Shape = Literal["normal", "uniform", "arcsine"]
 
@@ -64,9 +65,44 @@ def draw(generator: str, seed: int, size: int, shape: Shape) -> FloatArray:
     >>> draw("numpy.random.default_rng", 0, 2, "normal").round(4)
     array([ 0.1257, -0.1321])
     """
-    raw = GENERATORS[generator][0](seed, size, normal=shape == "normal")
-    if shape == "normal":
-        return raw
+    return _shaped(GENERATORS[generator][0](seed, size, normal=shape == "normal"), shape)
+
+
+def heads(generator: str, seeds: Sequence[int], shape: Shape, check: Callable[[], None]) -> FloatArray:
+    """Return the first values that a generator draws from each of many seeds; drawn once for all audits of a process.
+
+    Parameters
+    ----------
+    generator : str
+        A name in `GENERATORS`.
+    seeds : sequence of int
+    shape : {'normal', 'uniform', 'arcsine'}
+    check : callable
+        Called now and then; may raise.
+
+    Returns
+    -------
+    array of shape (seeds, cheap), float32
+        Single precision is enough to tell which seeds deserve a closer look, and halves the memory.
+    """
+    function, cheap = GENERATORS[generator]
+    normal = shape == "normal"
+    known = _heads.get((generator, normal, tuple(seeds)))
+    if known is None:
+        known = np.empty((len(seeds), cheap), dtype=np.float32)
+        for index, seed in enumerate(seeds):
+            if index % 256 == 0:
+                check()
+            known[index] = function(seed, cheap, normal=normal)
+        _heads[generator, normal, tuple(seeds)] = known
+    return _shaped(known, shape)
+
+
+_heads: dict[tuple[str, bool, tuple[int, ...]], NDArray[np.float32]] = {}
+
+
+def _shaped(raw: FloatArray | NDArray[np.float32], shape: Shape) -> FloatArray:
+    shaped: FloatArray = raw  # type: ignore[assignment]  # in the precision that it comes in
     if shape == "uniform":
-        return 2 * raw - 1
-    return np.asarray(2 * np.sin(np.pi * raw / 2) ** 2 - 1, dtype=np.float64)
+        return 2 * shaped - 1
+    return shaped if shape == "normal" else 2 * np.sin(np.pi * shaped / 2) ** 2 - 1
