@@ -43,7 +43,7 @@ class Entry:
     module, class_name : str
         Where the code is.
     goal : {'values', 'links'}
-        Guess original values of rows, or find the rows of known people.
+        Guess original values of rows, or find the rows of known people. Default: "values".
     known : str
         Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons.
     """

@@ -65,19 +65,19 @@ def audit(
     attacks : sequence of str, optional
         Ids of the attacks to run; None runs all.
     clusters : sequence of int
-        Numbers of k-means clusters for utility.
+        Numbers of k-means clusters for utility. Default: 2 to 8.
     utility : bool
-        Whether to measure utility.
+        Whether to measure utility. Default: True.
     chameleon : bool
-        Whether to cluster with Chameleon too.
+        Whether to cluster with Chameleon too. Default: False.
     population : dataframe or array, optional
         People of the same population who are not in the table (rung 2).
     releases : iterable of tables, optional
         Further releases of the same table.
     seconds : float
-        Time budget of one attack.
+        Time budget of one attack. Default: 10.0.
     seed : int
-        Chooses known people, targets and starts; the audit repeats exactly with the same one.
+        Chooses known people, targets and starts; the audit repeats exactly with the same one. Default: 0.
     progress : callable, optional
         Called with (what is being done, share done).
 

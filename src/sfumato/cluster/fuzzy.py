@@ -32,13 +32,15 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     Parameters
     ----------
     n_clusters : int
-        Number of clusters.
+        Number of clusters. Default: 2.
     fuzziness : float
         The exponent m > 1; other values than 2 use `numpy.power`, whose last bits may vary between machines.
+        Default: 2.0.
     max_iter : int
-        Most rounds to make.
+        Most rounds to make. Default: 300.
     tol : float
         Stop when no coordinate of a centre moved by more than `tol` times the root mean variance of the columns.
+        Default: 1e-06.
     init : array-like of shape (n_clusters, d), 'random' or None
         Starting centres. None halves the widest part of the data at its mean until there are enough parts;
         'random' draws rows.

@@ -24,14 +24,21 @@ __all__ = ["FuzzyCentres", "fuzzy_centres", "fuzzy_memberships"]
 
 
 class FuzzyCentres(NamedTuple):
-    """What `fuzzy_centres` found."""
+    """What `fuzzy_centres` found.
+
+    Attributes
+    ----------
+    centres : array
+        Centres, shape (k, d).
+    n_iter : int
+        Rounds made.
+    converged : bool
+        Whether the centres stopped moving before the rounds were used up.
+    """
 
     centres: NDArray[np.float64]
-    """Centres, shape (k, d)."""
     n_iter: int
-    """Rounds made."""
     converged: bool
-    """Whether the centres stopped moving before the rounds were used up."""
 
 
 def _block_memberships(distances: NDArray[np.float64], fuzziness: float) -> NDArray[np.float64]:
@@ -102,14 +109,16 @@ def fuzzy_centres(
         Number of clusters, at most n.
     fuzziness : float
         The exponent m > 1. Other values than 2 need `numpy.power`, whose last bits may vary between machines.
+        Default: 2.0. Default: 2.0.
     max_iter : int
-        Most rounds to make.
+        Most rounds to make. Default: 300.
     tol : float
         Stop when no coordinate of a centre moved by more than `tol` times the root mean variance of the columns.
+        Default: 1e-06.
     init : array-like of shape (k, d), 'random' or None
         Starting centres. None: `variance_partition`, without chance; 'random': rows drawn by `random_state`.
     random_state : RandomState or int
-        Used with `init='random'` only.
+        Used with `init='random'` only. Default: 0.
 
     Returns
     -------
@@ -159,7 +168,7 @@ def fuzzy_memberships(X: ArrayLike, centres: ArrayLike, *, fuzziness: float = 2.
     centres : array-like of shape (k, d)
         Centres.
     fuzziness : float
-        The exponent m > 1.
+        The exponent m > 1. Default: 2.0.
 
     Returns
     -------

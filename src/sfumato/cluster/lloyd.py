@@ -25,16 +25,24 @@ __all__ = ["LloydResult", "lloyd_kmeans", "nearest_centre"]
 
 
 class LloydResult(NamedTuple):
-    """What `lloyd_kmeans` found."""
+    """What `lloyd_kmeans` found.
+
+    Attributes
+    ----------
+    labels : array of integers
+        Nearest centre of every row, shape (n,).
+    centres : array
+        Centres, shape (k, d).
+    inertia : float
+        Sum of squared distances of the rows to their centres.
+    n_iter : int
+        Rounds made.
+    """
 
     labels: NDArray[np.int64]
-    """Nearest centre of every row, shape (n,)."""
     centres: NDArray[np.float64]
-    """Centres, shape (k, d)."""
     inertia: float
-    """Sum of squared distances of the rows to their centres."""
     n_iter: int
-    """Rounds made."""
 
 
 def _assign(
@@ -72,10 +80,10 @@ def lloyd_kmeans(X: ArrayLike, centres: ArrayLike, *, max_iter: int = 300, tol: 
     centres : array-like of shape (k, d)
         Starting centres, shared between the runs that are to be compared.
     max_iter : int
-        Most times that the centres move.
+        Most times that the centres move. Default: 300.
     tol : float
         Stop when no coordinate of a centre moved by more than `tol` times the root mean variance of the columns;
-        0 stops when no label changes.
+        0 stops when no label changes. Default: 0.0.
 
     Returns
     -------

@@ -57,6 +57,11 @@ class Key:
     It never shows itself: `repr` gives a fingerprint, pickling raises. Copies are the object itself,
     so that scikit-learn's `clone` works.
 
+    Parameters
+    ----------
+    secret : bytes
+        The 32 secret bytes; `Key.generate()` draws them, `Key.load(path)` reads them from a file.
+
     Examples
     --------
     >>> key = Key.generate()

@@ -55,7 +55,7 @@ def t_closeness(released: Any, sensitive: Any, *, kind: Literal["auto", "numeric
     sensitive : array_like of shape (n,)
         The sensitive attribute.
     kind : {"auto", "numeric", "categorical"}
-        How to read `sensitive`; "auto" takes numbers as ordered and everything else as categories.
+        How to read `sensitive`; "auto" takes numbers as ordered and everything else as categories. Default: "auto".
 
     Returns
     -------

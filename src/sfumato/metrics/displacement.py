@@ -80,7 +80,7 @@ def hiding_failure(original: Any, released: Any, *, tolerance: float = 0.0) -> f
     released : array_like or dataframe of shape (n, d)
         The same rows after, as published (after rounding).
     tolerance : float
-        Cells that differ by no more than this count as unchanged; 0 compares exactly.
+        Cells that differ by no more than this count as unchanged; 0 compares exactly. Default: 0.0.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def interval_disclosure(original: Any, released: Any, *, width: float = 0.05) ->
     released : array_like or dataframe of shape (n, d)
         The same rows after.
     width : float
-        Half-width of the interval in standard deviations; 0.05 is what the attacks call a hit.
+        Half-width of the interval in standard deviations; 0.05 is what the attacks call a hit. Default: 0.05.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def interval_disclosure_by_column(original: Any, released: Any, *, width: float 
     released : array_like or dataframe of shape (n, d)
         The same rows after.
     width : float
-        Half-width of the interval in standard deviations of the original column.
+        Half-width of the interval in standard deviations of the original column. Default: 0.05.
 
     Returns
     -------

@@ -74,13 +74,14 @@ def join(
     target : path
         The file to write: the original and the labels. It is not a release: it holds every original value.
     key : Key or path
+        The key of the release.
     receipt : Receipt or path, optional
         None looks for it with the key.
     released : path, optional
         The released file: the receipt must be its own. Without it, and without columns of the release among the labels,
         nothing tells whether the labels stand in the order of this release, and `notes` says so.
     force : bool
-        Whether an existing target is replaced.
+        Whether an existing target is replaced. Default: False.
     progress, cancel
         See `sfumato.release`.
 

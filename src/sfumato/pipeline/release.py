@@ -80,7 +80,7 @@ def release(
     parameters : mapping, optional
         The method's parameters, over those of the policy.
     identifier, keep : sequences of str
-        Columns to drop and columns to release unchanged, added to those of the policy.
+        Columns to drop and columns to release unchanged, added to those of the policy. Default: none.
     record_id : str, optional
         A column that names a person: the noise is the same in all rows of one person.
     name : str, optional
@@ -93,7 +93,7 @@ def release(
         Audit the release and write the owner's report to this HTML file. With limits in the policy's [audit] the
         audit always runs, and before the file appears: limits that are not met raise, and nothing is released.
     force : bool
-        Whether an existing target, report and receipt are replaced; a key never is.
+        Whether an existing target, report and receipt are replaced; a key never is. Default: False.
     threads : int, optional
         Workers; by default one for each processor.
     batch_rows : int, optional

@@ -80,10 +80,11 @@ def restore(
     target : path
         The file to write; columns that the release dropped are not in it.
     key : Key or path
+        The key of the release.
     receipt : Receipt or path, optional
         None looks for it with the key.
     force : bool
-        Whether an existing target is replaced.
+        Whether an existing target is replaced. Default: False.
     progress, cancel
         See `sfumato.release`.
 

@@ -98,6 +98,27 @@ class ReleaseChoice(_Strict):
 class Policy(_Strict):
     r"""A policy; `Policy()` perturbs every column with the default method.
 
+    Every part is a section of a policy file, see docs/guide/policy.md, and may be left out.
+
+    Parameters
+    ----------
+    columns : Columns
+        Roles of columns. Default: all are perturbed.
+    column : dict from names to Column
+        Rules for single columns: decimals, bounds, markers of missing values. Default: none.
+    method : MethodChoice, optional
+        Id and parameters of the method.
+    enhance : Enhance, optional
+        Noise on a share of the rows, on top of the method.
+    guard : Guard, optional
+        Clusterings that the release must keep.
+    audit : Limits, optional
+        Limits that the audit must find before the release appears.
+    release : ReleaseChoice
+        Name of the release, and whether its rows are shuffled. Default: "r0", shuffled.
+    missing_values : list of str
+        What stands for a missing value in every column, besides an empty cell. Default: none.
+
     Examples
     --------
     >>> policy = parse_policy('[columns]\nidentifier = ["id"]\n[method]\nname = "ina"\nbeta = 5\n')
@@ -158,6 +179,7 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
     Parameters
     ----------
     path : path
+        The policy file (TOML).
 
     Returns
     -------
@@ -188,7 +210,7 @@ def parse_policy(text: str, what: str = "policy") -> Policy:
     text : str
         TOML.
     what : str
-        How errors call it.
+        How errors call it. Default: "policy".
     """
     reason = None
     try:

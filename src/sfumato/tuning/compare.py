@@ -40,18 +40,19 @@ def compare(
     Parameters
     ----------
     table : dataframe, array or path of a CSV, Parquet or Arrow file
+        The table to compare methods on.
     methods : sequence of str, optional
         Ids or class names; None takes all.
     identifier, keep : sequences of str
-        Columns that a release would drop, and those that it would leave as they are.
+        Columns that a release would drop, and those that it would leave as they are. Default: none.
     clusters : sequence of int
-        Numbers of k-means clusters.
+        Numbers of k-means clusters. Default: 2 to 8.
     budget : str or float
-        Most time ("90s", "10m", or seconds). Settings that do not fit are listed as left out.
+        Most time ("90s", "10m", or seconds). Settings that do not fit are listed as left out. Default: "10m".
     max_rows : int
-        Larger tables are sampled.
+        Larger tables are sampled. Default: 10000.
     seed : int
-        The same seed gives the same comparison.
+        The same seed gives the same comparison. Default: 0.
     progress : callable, optional
         Called with (what is being done, share done).
 

@@ -55,25 +55,27 @@ def tune(
     Parameters
     ----------
     table : dataframe, array or path of a CSV, Parquet or Arrow file
+        The table to find a method for.
     max_misclassification : float
-        Most rows in another cluster beyond a re-run, as a share (mean over the numbers of clusters).
+        Most rows in another cluster beyond a re-run, as a share (mean over the numbers of clusters). Default: 0.01.
     min_grade : "A" to "F", optional
         Worst grade that will do.
     methods : sequence of str, optional
         Ids or class names; None searches all that keep the columns.
     identifier, keep : sequences of str
-        Columns that the release drops, and those that it leaves as they are.
+        Columns that the release drops, and those that it leaves as they are. Default: none.
     clusters : sequence of int
-        Numbers of k-means clusters.
+        Numbers of k-means clusters. Default: 2 to 8.
     budget : str or float
         Time for the search ("60s", "5m", or seconds). A first look at every method, finalists and held-out repetitions
-        always run, even if that takes longer.
+        always run, even if that takes longer. Default: "60s".
     candidates : int, optional
         How many settings to look at first, whatever the time: with it the same seed gives the same result on any
         machine.
     max_rows : int
-        Larger tables are sampled.
+        Larger tables are sampled. Default: 10000.
     seed : int
+        Repeats the search. Default: 0.
     progress : callable, optional
         Called with (what is being done, share done).
 

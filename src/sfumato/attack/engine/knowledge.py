@@ -98,7 +98,7 @@ class Knowledge:
     method : str or None
         Public identifier of the method, if it is public.
     parameters : mapping
-        Public parameters of the method.
+        Public parameters of the method. Default: <factory>.
     decimals : tuple of (int or None), or None
         Decimals of the original columns where they are public.
     marginals : Marginals or None
@@ -119,9 +119,9 @@ class Knowledge:
     labels : array of shape (n, number of clusterings) or None
         Labels of the released rows, where they are published with the release.
     releases : tuple of arrays of shape (n, e)
-        Further releases of the same table, rows in the same order.
+        Further releases of the same table, rows in the same order. Default: none.
     seed : int
-        For attacks that draw at random; unrelated to the choice of known people.
+        For attacks that draw at random; unrelated to the choice of known people. Default: 0.
 
     Examples
     --------
@@ -216,9 +216,9 @@ class Guess:
     candidates : tuple of integer arrays, or None
         For every known person the rows of the release that fit equally well; empty = no guess.
     complete : bool
-        False when the time ran out and only a part is answered.
+        False when the time ran out and only a part is answered. Default: True.
     note : str
-        What the attack found, in words without values.
+        What the attack found, in words without values. Default: "".
     """
 
     values: FloatArray | None = None

@@ -48,11 +48,11 @@ class Result:
     status : str
         ran, not applicable, ineffective, timed out, or error. Ineffective is never safe.
     reason : str
-        Why it did not run, or what it found.
+        Why it did not run, or what it found. Default: "".
     known : int
-        Number of known people.
+        Number of known people. Default: 0.
     scored : int
-        Number of records scored.
+        Number of records scored. Default: 0.
     rate, low, high : float or None
         Share of the scored records recovered, and Wilson's interval.
     baseline, control : float or None
@@ -64,7 +64,7 @@ class Result:
     residual : tuple of float or None
         Var(x - guess) / Var(x) of every column (attacks on values).
     seconds : float
-        Time taken.
+        Time taken. Default: 0.0.
     scores : Scores or None
         Private: what each record earned.
     """

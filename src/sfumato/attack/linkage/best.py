@@ -70,6 +70,7 @@ def best_linkage(
     Parameters
     ----------
     original : array-like of shape (n, d)
+        The tables before and after, row by row.
     released : array-like of shape (n, d)
         Row i is the release of row i of the original.
     labels : mapping of k to labels of shape (n,), or array-like of shape (n, number of clusterings)
@@ -81,7 +82,7 @@ def best_linkage(
     names : sequence of str, optional
         Ids of the linkage attacks; None takes all.
     seed : int
-        Chooses the people.
+        Chooses the people. Default: 0.
     **options
         Further parameters of `Referee`: method, parameters, seconds, ...
 

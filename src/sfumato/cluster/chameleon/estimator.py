@@ -48,19 +48,19 @@ class Chameleon(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
     Parameters
     ----------
     n_clusters : int
-        Number of clusters, at most the number of distinct rows.
+        Number of clusters, at most the number of distinct rows. Default: 2.
     knn : int
-        Neighbours that each point is linked to.
+        Neighbours that each point is linked to. Default: 10.
     alpha : float
-        Exponent of relative closeness; above 1 it counts more than relative interconnectivity.
+        Exponent of relative closeness; above 1 it counts more than relative interconnectivity. Default: 2.0.
     min_share : float
         Share of the rows that a cluster needs to count as one while the level is chosen; never more than half
-        of an even share.
+        of an even share. Default: 0.015.
     piece_share : float
-        Share of the rows in a first piece.
+        Share of the rows in a first piece. Default: 0.004.
     n_init : int
         Most runs with different METIS seeds. Two runs that agree settle the matter; without agreement the run
-        closest to all others is taken.
+        closest to all others is taken. Default: 5.
     random_state : int, RandomState or None
         Seed of METIS.
 

@@ -33,6 +33,7 @@ def method(name: str) -> Method:
     Parameters
     ----------
     name : str
+        Id (`rdp`) or class name (`Rotation`).
 
     Examples
     --------

@@ -40,10 +40,11 @@ class AdditiveNoise(Perturber):
     Parameters
     ----------
     scale : number or sequence of numbers
-        Standard deviation of the noise, for all columns or for each.
+        Standard deviation of the noise, for all columns or for each. Default: 0.1.
     distribution : "normal", "uniform" or "laplace"
+        The law of the noise. Default: "normal".
     relative : bool
-        Whether `scale` counts in standard deviations of the column, or in its own unit.
+        Whether `scale` counts in standard deviations of the column, or in its own unit. Default: True.
     key, release, insecure_seed, columns
         See `Perturber`.
 

@@ -39,9 +39,9 @@ class ChaoticNoise(Perturber):
     Parameters
     ----------
     amplitude : number
-        Share of the column's range; the paper's is 0.1.
+        Share of the column's range; the paper's is 0.1. Default: 0.1.
     source : "keyed" or "orbit"
-        "orbit" is the paper's reading and is **broken**; it works on whole tables in memory only.
+        "orbit" is the paper's reading and is **broken**; it works on whole tables in memory only. Default: "keyed".
     key, release, insecure_seed, columns
         See `Perturber`.
 

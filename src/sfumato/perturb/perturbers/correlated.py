@@ -39,7 +39,7 @@ class CorrelatedNoise(Perturber):
     Parameters
     ----------
     scale : number
-        Standard deviation of the noise in units of the data's own.
+        Standard deviation of the noise in units of the data's own. Default: 1.0.
     key, release, insecure_seed, columns
         See `Perturber`.
 

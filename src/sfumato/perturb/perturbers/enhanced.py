@@ -45,8 +45,9 @@ class Enhanced(Perturber):
     Parameters
     ----------
     perturber : perturber
-        The method to enhance; its own key, release and columns are not used.
+        The method to enhance; its own key, release and columns are not used. Default: None.
     fraction : number between 0 and 1
+        Share of the rows that get noise on top, from 0 to 1. Default: 0.05.
     distributions : sequence, optional
         For each column ("normal", mean, sd) or ("uniform", low, high), in the column's own unit. None takes normal
         noise of mean 0 and half a standard deviation of the original column.

@@ -54,16 +54,17 @@ class Guarded(GuardShell):
     Parameters
     ----------
     perturber : perturber
-        The method to guard; its own key, release and columns are not used.
+        The method to guard; its own key, release and columns are not used. Default: None.
     clusterings : sequence of int or fitted clusterers
-        What to keep: numbers of k-means clusters, or clusterers fitted in the space of `scaling`.
+        What to keep: numbers of k-means clusters, or clusterers fitted in the space of `scaling`. Default: 2 to 8.
     scaling : "std", "range" or None
         Space in which the clusterings are named.
     min_atom : int
-        Smallest atom, in rows, whose mean is kept.
+        Smallest atom, in rows, whose mean is kept. Default: 5.
     decimals : int or mapping of column to int, optional
         Decimals of the released columns; integer columns always have none.
     bounds : mapping of column to (low, high), optional
+        Lowest and highest value of columns that the release must keep. Default: None.
     key, release, insecure_seed, columns
         See `Perturber`.
 

@@ -51,11 +51,14 @@ class IndependentNoise(Perturber):
     ----------
     beta : number
         The diagonal of the sample divided by the radius of a reference's cell; more is finer and adds less noise.
+        Default: 5.
     sample_size : int
-        Rows in the sample.
+        Rows in the sample. Default: 200.
     alpha : "range" or "std"
         Unit of each column. The paper leaves it open; without one (all 1) unequal columns misclassify most rows.
+        Default: "range".
     noise : "box" or "ball"
+        The law of the noise. Default: "box".
     key, release, insecure_seed, columns
         See `Perturber`.
 

@@ -75,12 +75,13 @@ class IntervalResampling(Perturber):
     Parameters
     ----------
     n_clusters : int
-        Clusters for each column (the paper's mu); fewer hide more.
+        Clusters for each column (the paper's mu); fewer hide more. Default: 24.
     n_intervals : int, optional
         First intervals (the paper's theta); None takes half the number of rows, at most 32,768.
     final_merge : "greedy" or "static"
+        The last merging: greedy updates distances as it goes, static sorts them once. Default: "greedy".
     min_radius : number
-        Smallest radius of a draw, in standard deviations of the column.
+        Smallest radius of a draw, in standard deviations of the column. Default: 0.0.
     key, release, insecure_seed, columns
         See `Perturber`.
 

@@ -48,8 +48,9 @@ class Microaggregation(Perturber):
     Parameters
     ----------
     group_size : int
-        Smallest group; the largest has twice that less one.
+        Smallest group; the largest has twice that less one. Default: 3.
     algorithm : "blocks" or "mdav"
+        How groups are found. Default: "blocks".
     key, release, insecure_seed, columns
         See `Perturber`.
 

@@ -65,23 +65,26 @@ class AtomMixing(GuardShell):
     Parameters
     ----------
     clusterings : sequence of int or fitted clusterers
-        What to keep: numbers of k-means clusters, or clusterers fitted in the space of `scaling`.
+        What to keep: numbers of k-means clusters, or clusterers fitted in the space of `scaling`. Default: 2 to 8.
     min_atom : int
-        Smallest atom, in rows, whose mean is kept.
+        Smallest atom, in rows, whose mean is kept. Default: 5.
     exact_centres : bool
+        Whether every kept centre stays exactly where it is, which publishes rows that are alone. Default: False.
     scaling : "std", "range" or None
         Space in which the clusterings are named.
     guard : bool
-        False leaves out the guard: means and shapes are kept, labels are not.
+        False leaves out the guard: means and shapes are kept, labels are not. Default: True.
     spread : number
         Share of the standard deviation inside an atom that is kept. Less makes the clusters crisper, so that a miner
         with starts of its own finds them too; columns are treated so that all keep the same share of their variance.
+        Default: 0.6.
     draws : int
         Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
-        best with the original. The clusterings are named by 20 starts for each of them. More take longer.
+        best with the original. The clusterings are named by 20 starts for each of them. More take longer. Default: 6.
     decimals : int or mapping of column to int, optional
         Decimals of the released columns; integer columns always have none.
     bounds : mapping of column to (low, high), optional
+        Lowest and highest value of columns that the release must keep. Default: None.
     key, release, insecure_seed, columns
         See `Perturber`.
 

@@ -39,8 +39,9 @@ class MultiplicativeNoise(Perturber):
     Parameters
     ----------
     scale : number or sequence of numbers
-        Standard deviation of the factor, for all columns or for each.
+        Standard deviation of the factor, for all columns or for each. Default: 0.1.
     distribution : "normal", "uniform" or "laplace"
+        The law of the noise around 1. Default: "normal".
     key, release, insecure_seed, columns
         See `Perturber`.
 

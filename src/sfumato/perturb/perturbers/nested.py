@@ -61,12 +61,13 @@ class NestedClustering(Perturber):
     Parameters
     ----------
     group_size : int
-        Smallest group; the largest has twice that less one.
+        Smallest group; the largest has twice that less one. Default: 3.
     n_parents : int
-        Fuzzy clusters that groups do not cross.
+        Fuzzy clusters that groups do not cross. Default: 2.
     rule : "group" or "paper"
+        "group" releases one value for a group; in "paper" rows equal to the centroid move elsewhere. Default: "group".
     preserve_moments : bool
-        Restore mean and variance of each parent and column (before rounding of integer columns).
+        Restore mean and variance of each parent and column (before rounding of integer columns). Default: False.
     key, release, insecure_seed, columns
         See `Perturber`.
 

@@ -41,7 +41,7 @@ class PCAProjection(Perturber):
     Parameters
     ----------
     n_components : float between 0 and 1, or int
-        Share of the variance to keep, or number of components.
+        Share of the variance to keep, or number of components. Default: 0.99.
     key, release, insecure_seed, columns
         See `Perturber`.
 
