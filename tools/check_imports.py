@@ -65,6 +65,7 @@ LAYERS: dict[str, set[str]] = {
 HOMES: dict[str, set[str]] = {
     "cryptography": {"core", "receipts"},
     "narwhals": {"frames"},
+    "platformdirs": {"files"},
     "polars": {"files", "policy"},
     "pandas": {"frames"},
     "pyarrow": {"files", "spark"},

@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+from platformdirs import user_data_path
+
 from sfumato.core.keys import Key
 from sfumato.exceptions import KeyFileError, ParameterError
 
@@ -20,8 +22,7 @@ def keys_folder() -> Path:
     named = os.environ.get("SFUMATO_KEYS")
     if named:
         return Path(named)
-    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return (Path(data).expanduser() / "sfumato" / "keys").absolute()
+    return user_data_path("sfumato") / "keys"
 
 
 def own_folder(folder: Path) -> Path:
