@@ -1,4 +1,4 @@
-"""Draw docs/img/guard.svg: a table, its noisy twin, and its atoms mixed inside their cells."""
+"""Draw docs/img/guard.svg: a table, its noisy twin, and its atoms mixed inside their regions."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def main() -> None:
         _panel(index, title, below, rows, labels, named)
         for index, (title, below, rows) in enumerate(
             (
-                ("The table", "cells of the named clusters", table),
+                ("The table", "regions of the named clusters", table),
                 ("Noise", "rows cross the walls, clusters swell", noisy),
-                ("Atom mixing", "other rows, same cells and means", mixed),
+                ("Atom mixing", "other rows, same regions and means", mixed),
             )
         )
     )
-    description = "Three plots of the same clusters: the original, with noise, and with atoms mixed in their cells."
+    description = "Three plots of the same clusters: the original, with noise, and with atoms mixed in their regions."
     svg = drawing(3 * SIZE + 2 * GAP + 20, SIZE + TOP + 20, "Atom mixing in one picture", description, body)
     target = ROOT / "docs" / "img" / "guard.svg"
     target.write_text(stand_alone(svg))

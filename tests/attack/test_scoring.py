@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.attack import run_attack, scoring
+from sfumato.attack import run_attack
+from sfumato.attack.engine import scoring
 from sfumato.attack.engine.result import Result, Scores, best_of, summarise
 
 

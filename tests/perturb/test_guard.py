@@ -23,11 +23,11 @@ from sfumato.perturb import (
     IndependentNoise,
     NestedClustering,
     RandomProjection,
-    mixing,
 )
 from sfumato.perturb.guard import spread
 from sfumato.perturb.guard.gather import Collected
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
+from sfumato.perturb.perturbers import mixing
 
 WINE = load_wine().data
 IRIS = load_iris().data
@@ -315,7 +315,7 @@ def test_columns_that_cannot_shrink_are_waited_for_in_every_second_draw(monkeypa
     assert even < uneven / 2
 
 
-def test_rows_keep_away_from_the_walls_of_their_cells() -> None:
+def test_rows_keep_away_from_the_walls_of_their_regions() -> None:
     """Miners' centres are never quite the named ones: rows at a wall would change sides with the smallest step."""
     table = np.random.default_rng(0).normal(size=(6000, 2)) * [1.0, 3.0]
     method = AtomMixing(clusterings=(4,), spread=1.0, insecure_seed=0)
@@ -324,11 +324,11 @@ def test_rows_keep_away_from_the_walls_of_their_cells() -> None:
     own = nearest(released, centres)
     at_mean = depth(np.array([released[own == k].mean(axis=0) for k in range(4)]), centres)
     share = depth(released, centres) / at_mean[own]
-    assert share.min() > 0.08, "of the way from the wall to the middle of the cell"
+    assert share.min() > 0.08, "of the way from the wall to the middle of the region"
 
 
 def depth(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Distance to the nearest wall of the cell in which each row lies."""
+    """Distance to the nearest wall of the region in which each row lies."""
     squares = ((rows[:, None] - centres[None]) ** 2).sum(axis=2)
     own = squares.argmin(axis=1)
     apart = np.sqrt(((centres[own][:, None] - centres[None]) ** 2).sum(axis=2))

@@ -20,7 +20,7 @@ from sfumato.exceptions import ReceiptError
 from sfumato.files.storage import reorder
 from sfumato.files.storage.keyring import keys_folder
 from sfumato.files.storage.workspace import file_digest
-from sfumato.perturb import independent  # noqa: F401  # imported before the forks
+from sfumato.perturb.perturbers import independent  # noqa: F401  # imported before the forks
 from sfumato.pipeline import release  # noqa: F401
 from sfumato.receipts.finding import find_receipt
 

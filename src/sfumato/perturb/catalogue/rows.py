@@ -517,7 +517,7 @@ METHODS: tuple[Method, ...] = (
         "mix",
         "AtomMixing",
         "mixing",
-        "Mixes each row with its like, inside the cells of the clusterings that are to be kept.",
+        "Mixes each row with its like, inside the regions of the clusterings that are to be kept.",
         SFUMATO,
         "row",
         11,
@@ -538,7 +538,7 @@ METHODS: tuple[Method, ...] = (
                 "exact_centres", "flag", False, "keep every named centre exactly, which publishes rows that are alone"
             ),
             _SCALING,
-            Parameter("guard", "flag", True, "whether rows are held in the cells of their clusters"),
+            Parameter("guard", "flag", True, "whether rows are held in the regions of their clusters"),
             Parameter(
                 "spread",
                 "number",
@@ -564,7 +564,7 @@ METHODS: tuple[Method, ...] = (
         "guard",
         "Guarded",
         "guarded",
-        "Holds the rows of another method in the cells of the clusterings that are to be kept.",
+        "Holds the rows of another method in the regions of the clusterings that are to be kept.",
         SFUMATO,
         "row",
         13,

@@ -27,7 +27,7 @@ Integers = NDArray[np.int64]
 USUAL_CARE = 6
 _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
 _STARTS = 20  # of k-means, times the care
-_LARGE, _MOST_STARTS = 1 << 18, 60  # cells of a table that is too large for more starts than that
+_LARGE, _MOST_STARTS = 1 << 18, 60  # regions of a table that is too large for more starts than that
 _PROTOTYPES = 4  # centres for each cluster of a clusterer without centres
 
 

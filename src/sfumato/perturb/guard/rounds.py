@@ -1,8 +1,8 @@
-"""The guard's rounds: draw rows into their cells, put every atom's mean back, and end exactly.
+"""The guard's rounds: draw rows into their regions, put every atom's mean back, and end exactly.
 
 One round clips the rows of each atom towards its target, then shifts them by the mean displacement (and, for mixing,
 widens them to the scatter they should have). The last round has a closed form: y <- T + (1 - e)(y - T - delta), with
-the smallest e that leaves every row in its cell, so the mean is exactly the target.
+the smallest e that leaves every row in its region, so the mean is exactly the target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sfumato.core.linear import sum_in_order
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
-from sfumato.perturb.guard.cells import Cells
+from sfumato.perturb.guard.regions import Regions
 
 __all__ = ["ROUNDS", "Displacement", "Guard", "Step"]
 
@@ -43,27 +43,27 @@ class Step(Hidden):
 
 
 class Guard(Hidden):
-    """Clips rows into cells and replays the rounds.
+    """Clips rows into regions and replays the rounds.
 
     Parameters
     ----------
-    cells : Cells
+    regions : Regions
     targets : array of shape (a, d)
-        Where the mean of each atom shall be, inside its cell.
+        Where the mean of each atom shall be, inside its region.
     scatter : array of shape (a,), optional
         Sum of squared deviations that the rows of an atom should have; None leaves it as it comes.
     counts : array of shape (a,)
     """
 
-    def __init__(self, cells: Cells, targets: Floats, counts: Integers, scatter: Floats | None = None) -> None:
-        self._cells, self._targets, self._counts, self._scatter = cells, targets, counts, scatter
-        self._near = cells.nearness(targets)
+    def __init__(self, regions: Regions, targets: Floats, counts: Integers, scatter: Floats | None = None) -> None:
+        self._regions, self._targets, self._counts, self._scatter = regions, targets, counts, scatter
+        self._near = regions.nearness(targets)
         self.steps: list[Step] = []
 
     @property
-    def cells(self) -> Cells:
-        """The cells."""
-        return self._cells
+    def regions(self) -> Regions:
+        """The regions."""
+        return self._regions
 
     @property
     def targets(self) -> Floats:
@@ -74,7 +74,7 @@ class Guard(Hidden):
         """Return proposed rows after all rounds so far and one more clipping."""
         for step in self.steps:
             rows = self._one(rows, atoms, step)
-        return self._cells.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
+        return self._regions.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
 
     def finished(self, rows: Floats, atoms: Integers) -> Floats:
         """Return proposed rows after all rounds."""
@@ -83,7 +83,7 @@ class Guard(Hidden):
         return rows
 
     def _one(self, rows: Floats, atoms: Integers, step: Step) -> Floats:
-        rows = self._cells.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
+        rows = self._regions.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
         start = self._targets[atoms].T
         moved: Floats = start + step.factor[atoms] * (rows - start - step.shift[atoms].T)
         return moved
@@ -102,10 +102,10 @@ class Guard(Hidden):
         self.steps.append(Step(shift, factor))
 
     def _shrink(self, shift: Floats) -> Floats:
-        """Return the smallest e with which y - delta, drawn towards the target, stays in the cell of y."""
+        """Return the smallest e with which y - delta, drawn towards the target, stays in the region of y."""
         atoms = np.arange(len(shift))
         # T + (1 - e)(y - T - delta) is between y and T - (1 - e)/e delta: the shift may use the room at the target
-        times = self._cells.reach(self._targets.T, -shift.T, atoms, self._near)
+        times = self._regions.reach(self._targets.T, -shift.T, atoms, self._near)
         e = np.divide(1.0, 1.0 + times, out=np.zeros(len(times)), where=np.isfinite(times))
         shrunk: Floats = np.minimum(1.0, 1.02 * e)
         return shrunk
@@ -142,7 +142,7 @@ class Displacement(Summary):
         kept = atoms >= 0
         proposed, atoms = proposed[:, kept], atoms[kept]
         moved = self._guard.clipped(proposed, atoms) - self._guard.targets[atoms].T
-        bits, size = self._guard.cells.space.bits, len(self._counts)
+        bits, size = self._guard.regions.space.bits, len(self._counts)
         self._counts += np.bincount(atoms, minlength=size)
         coarse = np.zeros(len(atoms))
         for index, column in enumerate(moved):
@@ -159,11 +159,11 @@ class Displacement(Summary):
 
     def mean(self) -> Floats:
         """Return the mean displacement of each atom; zero for atoms not seen."""
-        unit = 2.0**-self._guard.cells.space.bits
+        unit = 2.0**-self._guard.regions.space.bits
         mean: Floats = (self._sums / np.maximum(self._counts, 1)).T * unit
         return mean
 
     def squares(self) -> Floats:
         """Return the sum of squared displacements of each atom."""
-        squares: Floats = self._squares.astype(np.float64) * 4.0 ** -(self._guard.cells.space.bits - _SQUARE_BITS)
+        squares: Floats = self._squares.astype(np.float64) * 4.0 ** -(self._guard.regions.space.bits - _SQUARE_BITS)
         return squares

@@ -1,4 +1,4 @@
-"""The last step of a guarded release: decimals and bounds, without leaving the cell and never the original row."""
+"""The last step of a guarded release: decimals and bounds, without leaving the region and never the original row."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.guard.cells import Cells
 from sfumato.perturb.guard.named import Space
+from sfumato.perturb.guard.regions import Regions
 
 __all__ = ["Settling", "column_bounds", "column_decimals"]
 
@@ -25,7 +25,7 @@ Integers = NDArray[np.int64]
 
 _TRIES = 6
 _NEARER = 0.85  # each further try starts nearer to the anchor
-_CLIMBS = 12  # single steps that a row may take back into its cell
+_CLIMBS = 12  # single steps that a row may take back into its region
 _MOST_CELLS = 1 << 21  # numbers that such a search may hold at once
 
 
@@ -66,14 +66,14 @@ def _check_names(wanted: Mapping[str, object], names: Sequence[str], what: str) 
 
 @dataclass(frozen=True, repr=False)
 class Settling(Hidden):
-    """Rounds rows to their decimals by keyed chance, so that means stay, and repairs rows that leave their cell.
+    """Rounds rows to their decimals by keyed chance, so that means stay, and repairs rows that leave their region.
 
     Attributes
     ----------
     space : Space
     names : tuple of str
     decimals : tuple of int or None
-    cells : Cells, optional
+    regions : Regions, optional
         Where rows must stay; None rounds without looking.
     offsets : array of shape (a, d), optional
         What is added to the rows of each atom first: rounding's own error of the atom's mean, fed back.
@@ -82,7 +82,7 @@ class Settling(Hidden):
     space: Space
     names: tuple[str, ...]
     decimals: tuple[int | None, ...]
-    cells: Cells | None = None
+    regions: Regions | None = None
     offsets: Floats | None = None
 
     @property
@@ -93,7 +93,7 @@ class Settling(Hidden):
     def finish(
         self, inside: Floats, anchors: Floats, atoms: Integers, original: Floats, rows: Rows, streams: Streams
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the rows in the units of the table, and which of them could not be kept in their cells.
+        """Return the rows in the units of the table, and which of them could not be kept in their regions.
 
         Parameters
         ----------
@@ -106,12 +106,12 @@ class Settling(Hidden):
         streams : Streams
         """
         bad = np.zeros(inside.shape[1], dtype=bool)
-        if not self.needed and self.cells is None:
+        if not self.needed and self.regions is None:
             return self.space.leave(inside), bad
         if self.offsets is not None:
             inside = inside + self.offsets[atoms].T
         out = self._rounded(self.space.leave(inside), np.arange(inside.shape[1]), rows, streams, 0)
-        if self.cells is None:
+        if self.regions is None:
             return out, bad
         depth = self._depth(out, atoms, original)
         rest = np.flatnonzero(depth <= 0)
@@ -138,9 +138,9 @@ class Settling(Hidden):
         return out, bad
 
     def _depth(self, table: Floats, atoms: Integers, original: Floats) -> Floats:
-        """Return how deep rows lie in their cells; the original itself is no place."""
-        assert self.cells is not None
-        depth = self.cells.depth(self.space.enter(table), atoms)
+        """Return how deep rows lie in their regions; the original itself is no place."""
+        assert self.regions is not None
+        depth = self.regions.depth(self.space.enter(table), atoms)
         depth[(table == original).all(axis=0)] = -np.inf
         return depth
 

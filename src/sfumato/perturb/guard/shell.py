@@ -17,10 +17,10 @@ from sfumato.core.summaries import Moments, Sample
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
-from sfumato.perturb.guard.cells import Cells
 from sfumato.perturb.guard.gather import Collected
 from sfumato.perturb.guard.named import USUAL_CARE, Space, find_space, is_count, name_clusterings
-from sfumato.perturb.guard.placing import Placed, plain_cells, released_cells
+from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
+from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Guard
 from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimals
 from sfumato.perturb.mechanism.base import Perturber
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 Flags = NDArray[np.bool_]
-# (settling, tile, rows) -> released tile, and which rows lie outside their cells
+# (settling, tile, rows) -> released tile, and which rows lie outside their regions
 Release = Callable[[Settling, Floats, Rows], tuple[Floats, Flags]]
 
 _STILL = 0.01  # centres that move less, in units of the space, need no second look
@@ -41,12 +41,12 @@ SAMPLE_ROWS = 100_000  # rows on which the clusterings are named
 
 @dataclass(frozen=True, repr=False)
 class Found(Hidden):
-    """What the first passes find: the space, the atoms with their moments, the cells and how rows are finished."""
+    """What the first passes find: the space, the atoms with their moments, the regions and how rows are finished."""
 
     space: Space
     atoms: Atoms
     moments: AtomMoments
-    cells: Cells
+    regions: Regions
     settling: Settling
 
 
@@ -95,7 +95,7 @@ class GuardShell(Perturber):
     def unrepaired_rows(self) -> tuple[int, ...]:
         """Return the numbers of the rows that rounding or bounds force out of their clusters.
 
-        They are released in the place nearest to their cell, never as they were.
+        They are released in the place nearest to their region, never as they were.
         """
         rows: tuple[int, ...] = self._fitted_state().fitted.unrepaired
         return rows
@@ -112,14 +112,14 @@ class GuardShell(Perturber):
     def _settle(
         self, found: Found, guard: Guard, placed: Placed, small: Flags, release: Release
     ) -> Generator[Any, Any, tuple[Settling, tuple[int, ...]]]:
-        """Yield the passes that make the finished rows keep means and cells; return how, and the rows still lost.
+        """Yield the passes that make the finished rows keep means and regions; return how, and the rows still lost.
 
         Two passes look at the means of the finished rows: the first feeds the error of each atom's mean back, both
         draw the walls anew for the centres that the released table really has. A last one lists what is left.
         """
         settling = found.settling
         if self._guards and (settling.needed or placed.shift > _STILL):
-            settling = replace(settling, cells=guard.cells)
+            settling = replace(settling, regions=guard.regions)
         elif not settling.needed:
             return settling, ()
         space, atoms = found.space, found.atoms
@@ -133,7 +133,7 @@ class GuardShell(Perturber):
             means = np.array([seen.mean(int(code), space.bits) for code in atoms.codes])
             if round_number == 0:
                 settling = replace(settling, offsets=np.where(small[:, None], 0.0, guard.targets - means))
-            settling = replace(settling, cells=released_cells(atoms, means, found.cells))
+            settling = replace(settling, regions=released_regions(atoms, means, found.regions))
 
         def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
             return tile[:0], np.where(release(settling, tile, rows)[1], 0, -1)
@@ -143,7 +143,7 @@ class GuardShell(Perturber):
 
     @property
     def _guards(self) -> bool:
-        """Whether rows are held in cells at all."""
+        """Whether rows are held in regions at all."""
         return True
 
     @property
@@ -166,5 +166,5 @@ class GuardShell(Perturber):
 
         tally = yield from ask(AtomMoments(values))
         atoms = Atoms.from_moments(named, tally)
-        cells = plain_cells(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
-        return Found(space, atoms, tally, cells, Settling(space, facts.names, decimals))
+        regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
+        return Found(space, atoms, tally, regions, Settling(space, facts.names, decimals))

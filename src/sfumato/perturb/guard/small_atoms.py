@@ -1,7 +1,7 @@
 """Where the rows of small atoms go, and how the large atoms make up for it.
 
 A small atom's mean says too much about its rows (a single row is its own mean), so it is not kept. Small atoms are
-pooled; each gets a place in its own cell, as near to the pool's mean as the cell allows and so that the pool's mean
+pooled; each gets a place in its own region, as near to the pool's mean as the region allows and so that the pool's mean
 stays. Large atoms then shift a little, so that the centres of the named clusters stay where they are.
 """
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.linear import solve_positive, sum_in_order
 from sfumato.perturb.guard.atoms import Atoms
-from sfumato.perturb.guard.cells import Cells
+from sfumato.perturb.guard.regions import Regions
 
 __all__ = ["compensate", "place", "pools"]
 
@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 _PUSHES = 15
 _INSETS = (0.3, 0.1, 0.03, 0.0)  # shares of the way from a wall to the own centre, where the deepest has no room
 _LEAST = 0.02  # units of the space behind a wall
-_LIMIT = 0.5  # share of the room in its cell that a large atom's mean may use
+_LIMIT = 0.5  # share of the room in its region that a large atom's mean may use
 _RIDGE = 1e-7
 
 
@@ -52,8 +52,8 @@ def pools(atoms: Atoms, small: NDArray[np.bool_], min_rows: int) -> Integers:
     return pool
 
 
-def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, min_rows: int, rounds: int = 20) -> Floats:
-    """Return a place for every small atom inside its cell; pools keep their means where the cells allow it.
+def place(atoms: Atoms, pool: Integers, regions: Regions, deepest: float, *, min_rows: int, rounds: int = 20) -> Floats:
+    """Return a place for every small atom inside its region; pools keep their means where the regions allow it.
 
     A pool of too few rows has no mean that may be kept: its atoms go as near to the mean of the table as they can.
 
@@ -62,9 +62,9 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, min_row
     atoms : Atoms
     pool : array of shape (a,)
         From `pools`.
-    cells : Cells
+    regions : Regions
     deepest : float
-        How far behind the walls of their cells, at most, as a share of the way to their own centres.
+        How far behind the walls of their regions, at most, as a share of the way to their own centres.
     min_rows : int
         Fewest rows of a pool whose mean is kept.
     rounds : int
@@ -83,19 +83,19 @@ def place(atoms: Atoms, pool: Integers, cells: Cells, deepest: float, *, min_row
     weight: Floats = np.bincount(number, weights=rows).astype(np.float64)
     kept = (weight >= min_rows)[:, None]
     means = np.where(kept, _pooled(atoms.means[members], rows, number, weight), 0.0)  # the space is centred
-    points, inset = _deep_inside(means[number].T, members, cells, deepest)
+    points, inset = _deep_inside(means[number].T, members, regions, deepest)
     for _ in range(rounds):
         rest = np.where(kept, means - _pooled(points.T, rows, number, weight), 0.0)
         if float(np.abs(rest).max()) < 1e-3:
             break
         # what one turn leaves outside, the next one pushes on
-        points, _ = cells.push_inside(points + rest[number].T, members, inset=inset, least=_LEAST, rounds=_PUSHES)
+        points, _ = regions.push_inside(points + rest[number].T, members, inset=inset, least=_LEAST, rounds=_PUSHES)
     places[members] = points.T
     return places
 
 
-def _deep_inside(points: Floats, members: Integers, cells: Cells, deepest: float) -> tuple[Floats, Floats]:
-    """Return points pushed into their cells, and how far behind the walls each of them found room.
+def _deep_inside(points: Floats, members: Integers, regions: Regions, deepest: float) -> tuple[Floats, Floats]:
+    """Return points pushed into their regions, and how far behind the walls each of them found room.
 
     Rows that stand at a wall would be the first to change sides, and clusters that consist of such rows would move
     towards one another.
@@ -104,7 +104,7 @@ def _deep_inside(points: Floats, members: Integers, cells: Cells, deepest: float
     left = np.arange(len(members))
     for share in (deepest, *(share for share in _INSETS if share < deepest)):
         inset[left] = share
-        pushed[:, left], arrived = cells.push_inside(points[:, left], members[left], inset=inset[left], least=_LEAST)
+        pushed[:, left], arrived = regions.push_inside(points[:, left], members[left], inset=inset[left], least=_LEAST)
         left = left[~arrived]
         if len(left) == 0:
             break
@@ -116,7 +116,7 @@ def _pooled(values: Floats, rows: Floats, number: Integers, weight: Floats) -> F
     return np.stack([np.bincount(number, weights=rows * column) / weight for column in values.T], axis=1)
 
 
-def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cells) -> Floats:
+def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, regions: Regions) -> Floats:
     """Return shifts of the large atoms' means that keep the centres of the named clusters, as far as they can.
 
     Parameters
@@ -125,7 +125,7 @@ def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cel
     large : array of shape (a,), bool
     moved : array of shape (a, d)
         How far the mean of each small atom has moved.
-    cells : Cells
+    regions : Regions
 
     Returns
     -------
@@ -142,14 +142,14 @@ def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, cells: Cel
     wanted = np.stack([sum_in_order(share * column) for column in moved.T], axis=1)
     weight = np.where(large, 1.0, 0.0)
     index = np.flatnonzero(large)
-    start, near = atoms.means[index].T, cells.nearness(atoms.means)[:, index]
+    start, near = atoms.means[index].T, regions.nearness(atoms.means)[:, index]
     for _ in range(30):
         gram = np.stack([sum_in_order(share * (row * weight / counts)) for row in share])
         gram[np.diag_indices(len(gram))] += _RIDGE
         solved = solve_positive(gram, wanted)
         pull = np.stack([sum_in_order(share.T * column) for column in solved.T], axis=1)
         shifts = -(weight / counts)[:, None] * pull
-        used = 1.0 / np.maximum(cells.reach(start, shifts[index].T, index, near), 1e-12)
+        used = 1.0 / np.maximum(regions.reach(start, shifts[index].T, index, near), 1e-12)
         over = used > _LIMIT
         if not over.any():
             return shifts

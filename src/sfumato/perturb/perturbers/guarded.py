@@ -1,4 +1,4 @@
-"""The cluster guard around another method: its rows are drawn back into the cells of the named clusterings."""
+"""The cluster guard around another method: its rows are drawn back into the regions of the named clusterings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Fitted(Hidden):
 class Guarded(GuardShell):
     """Keep the named clusterings through any method that keeps the columns.
 
-    A row that another method has moved out of the cell of its clusters is drawn back along the line to a point inside
+    A row that another method has moved out of the region of its clusters is drawn back along the line to a point inside
     (the mean of its atom, never the row itself), and the mean of every atom is put back. k-means from the named
     centres finds the same clusters however strong the noise. A miner with starts of its own may find others, because
     noise widens the clusters: `AtomMixing` does not.
@@ -156,8 +156,8 @@ class Guarded(GuardShell):
         numbers, rows, of = collected.sorted(facts.n_columns)
         least = int(self.min_atom)
         around, pool = rows - atoms.means[of].T, pools(atoms, small, least)
-        placed = place_atoms(atoms, pool, around, of, found.cells, min_rows=least)
-        guard = Guard(placed.cells, placed.targets, atoms.counts)
+        placed = place_atoms(atoms, pool, around, of, found.regions, min_rows=least)
+        guard = Guard(placed.regions, placed.targets, atoms.counts)
         everything = None if whole is None else propose_large(whole, RowRange(0, facts.n_rows))
         for _ in range(ROUNDS):
             seen = Displacement(guard, propose_large)
@@ -198,7 +198,7 @@ class Guarded(GuardShell):
         return self._released(fitted, tile, rows, streams)[0]
 
     def _released(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> tuple[Floats, Flags]:
-        """Return the released tile, and which rows could not be kept in their cells."""
+        """Return the released tile, and which rows could not be kept in their regions."""
         inside, of = self._inside(fitted, tile, rows, streams)
         return fitted.settling.finish(inside, fitted.guard.targets, of, tile, rows, streams)
 

@@ -1,4 +1,4 @@
-"""Atom mixing: rows change places with their like, inside the cells of the named clusterings."""
+"""Atom mixing: rows change places with their like, inside the regions of the named clusterings."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class _Fitted(Hidden):
 
 
 class AtomMixing(GuardShell):
-    """Replace the rows of each atom by mixtures of them that keep its mean and shape, inside its cell.
+    """Replace the rows of each atom by mixtures of them that keep its mean and shape, inside its region.
 
     Atoms are the rows that share the labels of all named clusterings. Rows of small atoms are mixed with their like by
     a random orthogonal matrix, rows of large ones are drawn from a normal law with the atom's own mean and covariance;
-    then the guard draws each into its atom's cell and puts the means back. k-means from the named centres finds the
+    then the guard draws each into its atom's region and puts the means back. k-means from the named centres finds the
     same clusters, and which row of an atom is whose cannot be told.
 
-    Atoms of fewer than `min_atom` rows are not kept exactly: they are pooled, moved within their cells, and the larger
+    Atoms of fewer than `min_atom` rows are not kept exactly: they are pooled, moved within their regions; the larger
     atoms make up for it. With `exact_centres` every named centre stays exactly where it is, which publishes rows that
     are alone in their atom: `disclosed_rows` lists them.
 
@@ -186,7 +186,7 @@ class AtomMixing(GuardShell):
         mixed = self._mixed(atoms, pool, rows, of, streams)
         is_small = small[of]
         around, own = mixed[:, is_small] * float(self.spread), of[is_small]
-        placed = place_atoms(atoms, pool, around, own, found.cells, min_rows=int(self.min_atom), draw=draw)
+        placed = place_atoms(atoms, pool, around, own, found.regions, min_rows=int(self.min_atom), draw=draw)
         variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
         spread = column_spread(atoms, small, variances, placed, float(self.spread), draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
@@ -205,7 +205,7 @@ class AtomMixing(GuardShell):
         whole = ~is_small
         proposed = placed.targets[of[whole]].T + mixed[:, whole] * spread[:, None]
         out[:, whole] = self._guard_in_fold(placed, atoms, scatter, proposed, of[whole])
-        guard = Guard(placed.cells, placed.targets, atoms.counts, scatter)
+        guard = Guard(placed.regions, placed.targets, atoms.counts, scatter)
 
         def propose(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
             return self._proposed(found, guard, shapes, tile, rows, streams)
@@ -273,7 +273,7 @@ class AtomMixing(GuardShell):
     def _guard_in_fold(self, placed: Placed, atoms: Atoms, scatter: Floats, proposed: Floats, of: Integers) -> Floats:
         if not self.guard:
             return proposed
-        guard = Guard(placed.cells, placed.targets, atoms.counts, scatter)
+        guard = Guard(placed.regions, placed.targets, atoms.counts, scatter)
         for _ in range(ROUNDS):
             seen = Displacement(guard, lambda tile, _: (tile, of))
             seen.add_rows(proposed, of)
@@ -300,7 +300,7 @@ class AtomMixing(GuardShell):
         return self._released(fitted, tile, rows, streams)[0]
 
     def _released(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> tuple[Floats, Flags]:
-        """Return the released tile, and which rows could not be kept in their cells."""
+        """Return the released tile, and which rows could not be kept in their regions."""
         found, guard = fitted.found, fitted.guard
         streams = _streams_of_draw(streams, fitted.draw)
         proposed, of = self._proposed(found, guard, fitted.shapes, tile, rows, streams)
@@ -330,7 +330,7 @@ def _mended(
     """Return the fitted state and the rows of a rounded release after single rows were put right."""
     found = fitted.found
     fixed = np.isin(numbers, np.array(fitted.singles, dtype=np.uint64))
-    mending = Mending(found.settling, found.atoms, found.cells, fitted.guard.targets, original, of, fixed, ~small)
+    mending = Mending(found.settling, found.atoms, found.regions, fitted.guard.targets, original, of, fixed, ~small)
     out, wrong = mending.mend(released)
     changed = (out != released).any(axis=0)
     unrepaired = tuple(int(number) for number in numbers[wrong])

@@ -1,6 +1,6 @@
-"""The cell of an atom: where a row may lie and keep every label.
+"""The region of an atom: where a row may lie and keep every label.
 
-Cells of nearest centres are convex, so the largest step from a point inside (the anchor) towards any row has a closed
+Regions of nearest centres are convex, so the largest step from a point inside (the anchor) towards any row has a closed
 form: for the own centre a and another centre b of one clustering the wall is met at t = gap(anchor) / (D.(b - a)).
 All products are exact (`core.lattice`).
 """
@@ -19,15 +19,15 @@ from sfumato.core.lattice import LARGEST_STEPS, exact_product
 from sfumato.core.secret import Hidden
 from sfumato.perturb.guard.named import Space
 
-__all__ = ["Cells"]
+__all__ = ["Regions"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
-class Cells(Hidden):
-    """The cells of all atoms, for one or more sets of centres at once.
+class Regions(Hidden):
+    """The regions of all atoms, for one or more sets of centres at once.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Cells(Hidden):
     def build(
         cls, space: Space, sets: Sequence[Floats], labels: Integers, sizes: Sequence[int], low: Floats, high: Floats
     ) -> Self:
-        """Return the cells in which all sets of centres give an atom its labels.
+        """Return the regions in which all sets of centres give an atom its labels.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Cells(Hidden):
         return tuple(zip([0, *ends[:-1]], ends, strict=True))
 
     def _distances(self, points: Floats, atoms: Integers) -> Floats:
-        """Return the distance of every point to every wall of its atom's cell, shape (c, rows); negative outside."""
+        """Return the distance of every point to every wall of its atom's region, shape (c, rows); negative outside."""
         gaps = self._gaps(self.space.steps(points), atoms)
         gaps *= 4.0**-self.space.bits
         gaps /= self._lengths_down.take(atoms, axis=1)
@@ -132,7 +132,7 @@ class Cells(Hidden):
         return np.where(np.arange(len(self.centres))[:, None] == self.own.T, np.inf, 0.0)
 
     def depth(self, inside: Floats, atoms: Integers) -> Floats:
-        """Return the distance of every row to the nearest wall of its atom's cell; negative outside.
+        """Return the distance of every row to the nearest wall of its atom's region; negative outside.
 
         A value on the bound of its column is inside: columns of yes and no have no other values.
 
@@ -151,7 +151,7 @@ class Cells(Hidden):
     def push_inside(
         self, points: Floats, atoms: Integers, *, inset: Floats, least: float, rounds: int = 100
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Move points into their cells, a little behind each wall that they cross.
+        """Move points into their regions, a little behind each wall that they cross.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Cells(Hidden):
         return points, arrived
 
     def nearness(self, points: Floats) -> Floats:
-        """Return how near a point of each atom is to the walls of its cell: 1 / gap, shape (c, a); 0 for no wall."""
+        """Return how near a point of each atom is to the walls of its region: 1 / gap, shape (c, a); 0 for no wall."""
         atoms = np.arange(len(points))
         gaps = self._gaps(self.space.steps(np.ascontiguousarray(points.T)), atoms)
         near: Floats = 1.0 / np.maximum(gaps, 0.25)  # gaps are whole or half steps squared
@@ -202,7 +202,7 @@ class Cells(Hidden):
         Parameters
         ----------
         start, way : arrays of shape (d, rows)
-            The start lies inside the cell.
+            The start lies inside the region.
         atoms : array of shape (rows,)
         near : array of shape (c, rows)
             How near the starts are to the walls, from `nearness`.
@@ -224,14 +224,14 @@ class Cells(Hidden):
     def clip(
         self, rows: Floats, anchors: Floats, atoms: Integers, *, margin: float, near: Floats | None = None
     ) -> Floats:
-        """Return rows drawn towards their anchors until they lie in their cells.
+        """Return rows drawn towards their anchors until they lie in their regions.
 
         Parameters
         ----------
         rows : array of shape (d, rows)
             Rows in the space.
         anchors : array of shape (a, d)
-            A point inside each atom's cell.
+            A point inside each atom's region.
         atoms : array of shape (rows,)
         margin : float
             Share of the way to the wall that a row may go.
