@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -85,9 +86,9 @@ def test_another_key_of_the_same_table_is_refused(tmp_path: Path, released: Path
     with pytest.raises(ReceiptError, match="not the release of this receipt"):
         sf.join(labels, source, target, second / "my.key", released=released)
     done = sf.join(labels, source, target, second / "my.key")
-    assert any("could not be checked" in note for note in done.notes), "nothing tells, and that is said"
+    assert any("too little of the release" in note for note in done.notes), "nothing tells, and that is said"
     done = sf.join(labels, source, target, tmp_path / "my.key", released=released, force=True)
-    assert done.notes == ()
+    assert any("too little of the release" in note for note in done.notes), "a right receipt says nothing of labels"
 
 
 def test_another_original_is_refused(tmp_path: Path, released: Path, ending: str) -> None:
@@ -149,4 +150,70 @@ def test_every_release_is_known_again_from_its_dataframe(tmp_path: Path, method:
     found = sf.audit(
         read(tmp_path / f"in.{source}"), released, key=tmp_path / "my.key", utility=False, attacks=["as-released"]
     )
+    assert not any("could not be checked" in note for note in found.notes)
+
+
+def plain(tmp_path: Path, **options: object) -> tuple[pl.DataFrame, pl.DataFrame, Path]:
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame(
+        {
+            "pid": [f"p{i // 2}" for i in range(200)],
+            "a": rng.normal(50, 10, 200).round(2),
+            "b": rng.integers(0, 99, 200),
+            "c": rng.integers(0, 9, 200),
+        }
+    )
+    table.write_csv(tmp_path / "in.csv")
+    sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=tmp_path / "my.key", method="adp", **options)
+    return table, pl.read_csv(tmp_path / "out.csv"), tmp_path / "my.key"
+
+
+def look(original: object, released: object, key: Path):
+    return sf.audit(original, released, key=key, utility=False, attacks=["as-released"])
+
+
+def test_record_ids_part_of_the_columns_and_arrays_are_checked_too(tmp_path: Path) -> None:
+    table, released, key = plain(tmp_path, record_id="pid")
+    assert any("does not know the order of the original" in note for note in look(table, released, key).notes)
+    with pytest.raises(ReceiptError, match="not the release of this receipt"):
+        look(table, released.reverse(), key)
+    numbers = ["a", "b", "c"]
+    with pytest.raises(DataError, match="has no column 'c'"):
+        look(table.drop("c"), released, key)
+    with pytest.raises(DataError, match="has no column 'c'"):
+        look(table, released.drop("c").sort("a"), key)
+    with pytest.raises(ReceiptError, match="not the release of this receipt"):
+        look(table.select(numbers).to_numpy(), released.select(numbers).to_numpy()[::-1], key)
+
+
+def test_markers_of_missing_values_do_not_hide_another_table(tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text('[columns]\nidentifier = ["pid"]\n[column.c]\nmissing_values = ["3"]\n')
+    table, released, key = plain(tmp_path, policy=tmp_path / "p.toml")
+    assert not any("could not be checked" in note for note in look(table, released, key).notes)
+    with pytest.raises(DataError, match="not the table that was released"):
+        look(table.reverse(), released, key)
+
+
+@pytest.mark.parametrize("beside", [["a", "b", "c"], ["a"], []])
+def test_the_order_of_labels_is_checked_by_whatever_stands_beside_them(tmp_path: Path, beside: list[str]) -> None:
+    _, released, key = plain(tmp_path, identifier=["pid"])
+    files = {"released": tmp_path / "out.csv", "force": True}
+    labelled = released.with_columns(label=pl.int_range(200)).select(*beside, "label")
+    labelled.write_csv(tmp_path / "labels.csv")
+    done = sf.join(tmp_path / "labels.csv", tmp_path / "in.csv", tmp_path / "j.csv", key, **files)
+    assert (done.notes == ()) is bool(beside)
+    labelled.reverse().write_csv(tmp_path / "labels.csv")
+    if beside:
+        with pytest.raises(SfumatoError, match=r"not the release of this receipt|not in the order of the release"):
+            sf.join(tmp_path / "labels.csv", tmp_path / "in.csv", tmp_path / "j.csv", key, **files)
+
+
+@pytest.mark.parametrize("method", ["adp", "tdp", "rdp", "pca"])
+@pytest.mark.parametrize("target", ["parquet", "arrow", "csv"])
+def test_full_single_precision_is_known_again(tmp_path: Path, method: str, target: str) -> None:
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"x": pl.Series(rng.normal(size=300), dtype=pl.Float32), "y": rng.normal(size=300)})
+    table.write_parquet(tmp_path / "in.parquet")
+    sf.release(tmp_path / "in.parquet", tmp_path / f"out.{target}", key=tmp_path / "my.key", method=method)
+    found = look(table, read(tmp_path / f"out.{target}"), tmp_path / "my.key")
     assert not any("could not be checked" in note for note in found.notes)

@@ -63,6 +63,56 @@ def test_a_release_with_a_report_is_in_the_history(tmp_path: Path) -> None:
         sf.release(tmp_path / "in.csv", tmp_path / "b.csv", key=tmp_path / "b.key", **OPTIONS)
 
 
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    write(people(100), tmp_path / "in.csv")
+    return tmp_path
+
+
+def fail(*_args: object) -> None:
+    raise OSError(28, "full")
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+def test_a_repeat_that_fails_leaves_history_receipt_and_report_of_the_first(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"receipt": place / "r.receipt", "report": place / "r.html"}
+    sf.release(place / "in.csv", place / "a.csv", key=place / "k", **files, **{**OPTIONS, "method": "tdp"})
+    before = {path: path.read_bytes() for path in files.values()}
+    with monkeypatch.context() as patch:
+        patch.setattr("sfumato.files.storage.workspace.Workspace.commit", fail)
+        for more in ({}, {"name": "another"}):
+            options = {**OPTIONS, "method": "tdp", **more}
+            with pytest.raises(OSError, match="full"):
+                sf.release(place / "in.csv", place / "b.csv", key=place / "k", force=True, **files, **options)
+    assert {path: path.read_bytes() for path in files.values()} == before
+    sf.restore(place / "a.csv", place / "back.csv", place / "k", receipt=files["receipt"])
+    with pytest.warns(RepeatedReleaseWarning):
+        sf.release(place / "in.csv", place / "c.csv", key=place / "k", name="third", **OPTIONS)
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+def test_once_the_release_stands_nothing_of_it_is_taken_back(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sfumato.files.storage.workspace._sync_folder", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        sf.release(place / "in.csv", place / "out.csv", key=place / "k", receipt=place / "r", **OPTIONS)
+    assert all((place / name).exists() for name in ("out.csv", "k", "r"))
+    assert len((place / "history").read_text().splitlines()) == 2
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+def test_a_listener_that_fails_at_the_end_does_not_lose_the_receipt(place: Path) -> None:
+    def progress(what: str, share: float) -> None:
+        if share == 1.0:
+            raise BrokenError
+
+    assert sf.release(place / "in.csv", place / "out.csv", key=place / "k", progress=progress, **OPTIONS).n_rows == 100
+
+
 _BUG = """
 import sys
 from sfumato import cli

@@ -86,8 +86,9 @@ DOUBTFUL = {
     "a space before a quote": ('1, "a, b",3\n', "a quote that neither opens nor closes"),
     "text behind a quote": ('1,"a" b,3\n', "a quote that neither opens nor closes"),
     "a quote never closed": ('1,"a,3\n', "a quote that"),
-    "a lone quote in two records": ('1,",3\n2,",4\n', "a quoted cell that holds what looks like another record"),
-    "a record inside a cell": ('1,"a\n7,b,9\nc",3\n', "a quoted cell that holds what looks like another record"),
+    "a lone quote in two records": ('1,",3\n2,",4\n', "whose every line would be a record by itself"),
+    "a record inside a cell": ('1,"good,3\nC7,size 5",9\n', "whose every line would be a record by itself"),
+    "three records in one": ('1,"a,3\nNA,b,4\n3,c",5\n', "whose every line would be a record by itself"),
     "a backslash at the end of a cell": ('1,"C:\\",3\n', "a backslash before a quote"),
     "carriage returns": ("1,a,3\r2,b,4\r3,c,5\n", "a carriage return that ends no line"),
 }
@@ -179,6 +180,16 @@ def test_any_dialect_is_read_as_it_was_meant_or_refused(rows: list[list[str]], d
     if unsaid is not None:
         assert len(unsaid) == len(rows), "no record is merged or invented"
         assert all("SECRET" not in (row[1] or "") for row in unsaid)
+
+
+@pytest.mark.parametrize("ends", ["", "\n\n", "\r\n\r\n\r\n"])
+def test_addresses_letters_and_blank_lines_at_the_end_are_ordinary(tmp_path: Path, ends: str) -> None:
+    path = tmp_path / "in.csv"
+    cells = ["12 Street\nLondon, UK,\nend", "Hello\nDear Sir,\nbye", "plain", 'with "quotes"\nand more']
+    path.write_bytes(_written([[str(i), cell, "4"] for i, cell in enumerate(cells * 9)], "minimal") + ends.encode())
+    for batch in (None, 1, 3):
+        read = [row[1] for raw in open_source(path, batch_rows=batch).batches() for row in raw.frame.rows()]
+        assert read == cells * 9
 
 
 def test_an_ordinary_file_with_quotes_and_line_breaks_is_not_refused(tmp_path: Path) -> None:

@@ -184,3 +184,30 @@ def test_the_rule_by_itself(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the second would replace the first"):
         check_outputs({"the first": tmp_path / "new", "the second": tmp_path / "." / "new"}, force=False)
     check_outputs({"it": tmp_path / "b", "nothing": None}, force=True)
+
+
+def test_files_of_a_folder_are_inputs_wherever_they_lie(tmp_path: Path) -> None:
+    write(people(50), tmp_path / "real.parquet")
+    (tmp_path / "table").mkdir()
+    (tmp_path / "table" / "p.parquet").symlink_to(tmp_path / "real.parquet")
+    before = (tmp_path / "real.parquet").read_bytes()
+    with pytest.raises(DataError, match="would replace a file of an input"):
+        sf.release(tmp_path / "table", tmp_path / "real.parquet", key=tmp_path / "k", identifier=["id"], force=True)
+    assert (tmp_path / "real.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["history", "history.key"])
+def test_the_places_of_the_history_are_its_own(tmp_path: Path, name: str) -> None:
+    write(people(50), tmp_path / "in.csv")
+    with pytest.raises(DataError, match="would replace what belongs at"):
+        sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=tmp_path / "k", receipt=tmp_path / name)
+
+
+def test_files_of_other_programs_are_not_swept(place: Path) -> None:
+    foreign, ours = place / ".download.part", place / ".x.receipt.abc.part"
+    for file in (foreign, ours):
+        file.write_text("half")
+        os.utime(file, (0, 0))
+    sf.release(place / "in.csv", place / "again.csv", place / "policy.toml", place / "my.key")
+    assert foreign.exists()
+    assert not ours.exists()

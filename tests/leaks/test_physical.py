@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.receipts.body import release_order
-from tests.leaks.attacks import bytes_under_nulls, hints_of_order, outside_chance, tables
+from tests.leaks.attacks import _stored, bytes_under_nulls, hints_of_order, outside_chance, tables
 
 ROWS = 60_000
 TARGETS = ["out.csv", "out.csv.gz", "out.tsv", "out.parquet", "out.arrow", "out.feather"]
@@ -167,3 +167,64 @@ def test_the_attack_finds_the_order_that_was_published_before(tmp_path: Path, or
     assert any(outside_chance(hint, truth, len(looks)) for what, hint, truth in looks if "text: view" in what)
     rows.write_ipc(tmp_path / "gaps.arrow", compat_level=pl.CompatLevel.oldest())
     assert any(len(np.unique(hidden)) > 1 for _, hidden, _ in bytes_under_nulls(tmp_path / "gaps.arrow"))
+
+
+NESTED = {
+    "struct": (pl.Struct({"a": pl.Int64, "b": pl.String}), lambda i: {"a": i + 1, "b": f"text number {i:05d}"}),
+    "struct with gaps": (pl.Struct({"a": pl.Int64}), lambda i: {"a": None if i % 2 else i + 1}),
+    "list with gaps": (pl.List(pl.Int64), lambda i: [i + 1, None]),
+    "array with gaps": (pl.Array(pl.Int64, 2), lambda i: [i + 1, None]),
+    "list of texts": (pl.List(pl.String), lambda i: [f"a text that is long {i:05d}", None]),
+}
+
+
+def leaves(array: pa.Array) -> list[pa.Array]:
+    """Return the flat arrays inside a nested one, at the places of their parents."""
+    kind = array.type
+    if pa.types.is_struct(kind):
+        return [leaf for i in range(kind.num_fields) for leaf in leaves(array.field(i))]
+    if pa.types.is_large_list(kind) or pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
+        return leaves(array.values)
+    return [array]
+
+
+@pytest.mark.parametrize("kind", NESTED)
+@pytest.mark.parametrize("batch", [None, 500])
+def test_nothing_lies_under_missing_cells_of_nested_columns(tmp_path: Path, kind: str, batch: int | None) -> None:
+    dtype, value = NESTED[kind]
+    rng = np.random.default_rng(0)
+    gaps = rng.random(3_000) < 0.3
+    cells = pl.Series([None if gap else value(i) for i, gap in enumerate(gaps)], dtype=dtype)
+    table = pl.DataFrame({"x": rng.normal(size=3_000), "k": cells})
+    table.write_ipc(tmp_path / "in.arrow")
+    key = sf.Key.from_insecure_seed(1)
+    out = tmp_path / "out.arrow"
+    done = sf.release(tmp_path / "in.arrow", out, key=key, keep=["k"], method="adp", batch_rows=batch)
+    order = release_order(key, done.body)
+    before = cells.to_list()
+    assert pl.read_ipc(out)["k"].to_list() == [before[i] for i in order.tolist()]
+    for chunk in ipc.open_file(out).read_all().column("k").chunks:
+        for leaf in leaves(chunk):
+            stored = _stored(leaf)
+            assert stored is not None
+            hidden = stored[leaf.is_null().to_numpy(zero_copy_only=False)]
+            assert len(np.unique(hidden)) <= 1
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_levels_inside_lists_and_structs_do_not_bring_their_order_along(tmp_path: Path, ending: str) -> None:
+    names = [f"person {i:05d}" for i in np.random.default_rng(0).permutation(2_000)]
+    levels = pl.Enum(names)
+    table = pl.DataFrame(
+        {
+            "x": np.arange(2_000.0),
+            "l": pl.Series([[name] for name in names], dtype=pl.List(levels)),
+            "s": pl.Series([{"a": name} for name in names], dtype=pl.Struct({"a": levels})),
+        }
+    )
+    table.write_ipc(tmp_path / "in.arrow")
+    out = tmp_path / f"out.{ending}"
+    sf.release(tmp_path / "in.arrow", out, key=sf.Key.from_insecure_seed(1), keep=["l", "s"], method="adp")
+    after = pl.read_ipc(out) if ending == "arrow" else pl.read_parquet(out)
+    assert after.schema["l"] == pl.List(pl.String)
+    assert after.schema["s"] == pl.Struct({"a": pl.String})

@@ -30,7 +30,7 @@ def test_an_old_release_is_restored_and_joined(before: Path) -> None:
     original, back = pl.read_csv(before / "original.csv"), pl.read_csv(before / "back.csv")
     assert back["age"].to_list() == original["age"].to_list()
     released = pl.read_csv(before / "mixed.csv")
-    released.select(label="town").write_csv(before / "labels.csv")
+    released.with_columns(label="town").write_csv(before / "labels.csv")
     joined = sf.join(
         before / "labels.csv",
         before / "original.csv",

@@ -157,7 +157,7 @@ def test_separator_and_line_ends_come_back(tmp_path: Path, separator: str, line_
 
 
 def test_a_byte_order_mark_and_quoted_line_ends_are_read(tmp_path: Path) -> None:
-    rows = "".join(f'{i},"two\nlines, {i}"\n' for i in range(40))
+    rows = "".join(f'{i},"two\nlines, {i}, more"\n' for i in range(40))
     (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbfa,t\n" + rows.encode())
     for batch in (None, 2, 7):
         sf.release(
@@ -172,7 +172,7 @@ def test_a_byte_order_mark_and_quoted_line_ends_are_read(tmp_path: Path) -> None
         )
         out = pl.read_csv(tmp_path / "out.csv")
         assert out.columns == ["a", "t"]
-        assert out["t"].to_list() == [f"two\nlines, {i}" for i in range(40)]
+        assert out["t"].to_list() == [f"two\nlines, {i}, more" for i in range(40)]
 
 
 def test_other_markers_of_missing_values_come_back_as_they_were(tmp_path: Path) -> None:

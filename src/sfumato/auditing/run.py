@@ -10,10 +10,9 @@ from sfumato.attack.catalogue import entry
 from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession
 from sfumato.exceptions import ParameterError
-from sfumato.frames.frame import all_columns, is_dataframe, numbers_with_gaps
 from sfumato.receipts.body import release_order
 from sfumato.receipts.finding import receipt_of
-from sfumato.receipts.released_rows import NOT_CHECKED, ReleasedRows, require_original_numbers
+from sfumato.receipts.released_rows import require_original_numbers, require_released_numbers
 
 __all__ = ["audit"]
 
@@ -140,14 +139,8 @@ def _aligned(
         raise ParameterError("a receipt is opened with its key", hint='pass key=sfumato.Key.load("...")')
     opened, body = receipt_of(key, receipt, n_rows=len(released))
     place = release_order(opened, body)
-    if is_dataframe(original):
-        require_original_numbers(original, opened, body)
-    seen = ReleasedRows(opened, body)
-    unknown: str | None = NOT_CHECKED
-    if seen.known and is_dataframe(released) and set(seen.names) <= set(all_columns(released)):
-        seen.add(numbers_with_gaps(released, seen.names), place)
-        unknown = seen.require("the release")
-    return place, {"method": body.method, **body.public}, () if unknown is None else (unknown,)
+    checks = (require_original_numbers(original, opened, body), require_released_numbers(released, opened, body, place))
+    return place, {"method": body.method, **body.public}, tuple(note for note in checks if note is not None)
 
 
 def _call(

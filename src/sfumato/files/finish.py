@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.exceptions import DataError
 from sfumato.files.decimals import PLAIN_DECIMALS, from_units, text_of_units, to_units
 from sfumato.files.formulas import neutralise
-from sfumato.files.numbers import Mask
+from sfumato.files.numbers import Mask, is_number
 from sfumato.files.schema import NumberColumn, Schema
 from sfumato.files.source import RawBatch
 
@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 ReleasedColumn = tuple[NumberColumn, Floats]  # whole units if the column counts decimals, otherwise the values
 
 _LARGEST = 2.0**62
+_COUNTED = 2.0**50
 
 
 def finish_column(values: Floats, column: NumberColumn, *, invertible: bool) -> Floats:
@@ -103,8 +104,15 @@ def released_cells(
     """
     out = np.stack(units)
     for cells, mask, column in zip(out, masks, columns, strict=True):
-        if column.decimals is None and column.dtype == pl.Float32:
-            cells[...] = cells.astype(np.float32)
+        values = numbers_of(cells, column)
+        if column.dtype == pl.Float32:
+            cells[...] = values.astype(np.float32)
+        else:  # beyond what doubles count exactly, the value itself is what a reader sees
+            cells[...] = np.where(np.abs(cells) < _COUNTED, cells, values)
+        # a released value that happens to be a marker is read back as a missing cell
+        markers = [float(one) for one in column.rules.missing_values if is_number(one)]
+        if markers:
+            cells[np.isin(values, markers)] = np.nan
         if mask is not None:
             cells[mask] = np.nan
     return out

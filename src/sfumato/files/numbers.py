@@ -13,7 +13,7 @@ from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 
-__all__ = ["NumberBatch", "parse_column"]
+__all__ = ["NumberBatch", "is_number", "parse_column"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -94,7 +94,7 @@ def parse_column(
         if cells.dtype.is_float():
             missing |= cells.is_nan().fill_null(value=False)
         if markers:
-            numbers = [float(marker) for marker in markers if _is_number(marker)]
+            numbers = [float(marker) for marker in markers if is_number(marker)]
             missing |= values.is_in(numbers).fill_null(value=False)
     wrong = values.is_null() & ~missing
     if wrong.any():
@@ -132,7 +132,8 @@ def _refuse(cells: pl.Series, wrong: pl.Series, what: str, start: int) -> None:
     )
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number."""
     try:
         float(text)
     except ValueError:

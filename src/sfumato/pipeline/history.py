@@ -14,12 +14,17 @@ from sfumato.core.keys import Key
 from sfumato.exceptions import KeyFileError, SfumatoError
 from sfumato.files.storage.atomic import write_atomically
 
-__all__ = ["History"]
+__all__ = ["History", "history_files"]
 
 _KEY = "history.key"
 _FILE = "history"
 _HEADER = "sfumato-history-1"
 _LONGEST = 100_000
+
+
+def history_files(folder: Path) -> tuple[Path, Path]:
+    """Return where the history of a folder of keys stands, and its key."""
+    return folder / _FILE, folder / _KEY
 
 
 class History:
@@ -57,18 +62,20 @@ class History:
         mine = self._line(table, noise)
         return any(line.split()[0] == mine.split()[0] and line != mine for line in self._lines())
 
-    def add(self, table: bytes, noise: bytes) -> None:
-        """Record a release; a history that cannot be written is left as it is."""
+    def add(self, table: bytes, noise: bytes) -> bool:
+        """Record a release, and tell whether it is new; a history that cannot be written is left as it is."""
         if self._key is None:
-            return
+            return False
         lines = self._lines()
         mine = self._line(table, noise)
         if mine in lines:
-            return
+            return False
         with contextlib.suppress(OSError, SfumatoError):
             if not (self._folder / _KEY).exists():
                 self._key.save(self._folder / _KEY)
             self._write([*lines[-_LONGEST:], mine])
+            return True
+        return False
 
     def forget(self, table: bytes, noise: bytes) -> None:
         """Take a release out again that came to nothing."""

@@ -6,6 +6,7 @@ who computes (the engine) and where the finished rows go.
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, RepeatedReleaseWarning, UnchangedCellsWarning
+from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, UnchangedCellsWarning
 from sfumato.files.finish import new_columns
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
@@ -146,6 +147,7 @@ class ReleaseJob(Hidden):
         receipt: Path,
         report: Path | None = None,
         deliver: Callable[[], None] = lambda: None,
+        stands: Callable[[], bool] = lambda: False,
         changes: Mapping[str, Any] | None = None,
     ) -> None:
         """Write key, receipt, report and history, and then deliver the release: whoever sees it has all of them.
@@ -160,26 +162,32 @@ class ReleaseJob(Hidden):
             Where the owner's report of the audit goes.
         deliver : callable
             Puts the finished rows in their place.
+        stands : callable
+            Tells whether they are there, however `deliver` ended.
         changes : mapping, optional
             Fields of the receipt that are otherwise here.
         """
         files: dict[Path, bytes] = {receipt: seal_receipt(self._owner.key, replace(self.body, **(changes or {})))}
         if report is not None:
             files[report] = self.found.to_html().encode()
-        fresh = [path for path in files if not path.exists()]
-        self._owner.save()
+        earlier = {path: path.read_bytes() if path.exists() else None for path in files}
+        noted = False
         try:
+            self._owner.save()
             for path, content in files.items():
                 write_private(path, content)
-            self._tell_history(History.add)
+            noted = self._note()
             deliver()
         except BaseException:
-            self._owner.forget()
-            for path in fresh:
-                path.unlink(missing_ok=True)
-            self._tell_history(History.forget)
+            if not stands():  # once the release is in its place, what belongs to it stays
+                self._owner.forget()
+                for path, before in earlier.items():
+                    _put_back(path, before)
+                if noted and self._history is not None and self.fitted.known_as is not None:
+                    self._history.forget(self.fitted.known_as, self.identity)
             raise
-        self.watch.finish()
+        with contextlib.suppress(Exception):  # everything stands: a listener that fails now changes nothing
+            self.watch.finish()
 
     def commit_file(
         self,
@@ -209,7 +217,7 @@ class ReleaseJob(Hidden):
         check_target(workspace.target, force=force, folder=workspace.part.is_dir())
         place = receipt if receipt is not None else self.receipt_path(workspace.target)
         put = workspace.commit if deliver is None else lambda: deliver(workspace.part)
-        self.commit(place, report, put, changes)
+        self.commit(place, report, put, lambda: workspace.committed, changes)
         return place
 
     def receipt_path(self, target: Path) -> Path:
@@ -320,9 +328,20 @@ class ReleaseJob(Hidden):
         self.notes.append(note)
         warnings.warn(note, kind, stacklevel=4)
 
-    def _tell_history(self, tell: Callable[[History, bytes, bytes], None]) -> None:
-        if self._history is not None and self.fitted.known_as is not None:
-            tell(self._history, self.fitted.known_as, self.identity)
+    def _note(self) -> bool:
+        """Tell the history of this release; return whether it did not know it yet."""
+        if self._history is None or self.fitted.known_as is None:
+            return False
+        return self._history.add(self.fitted.known_as, self.identity)
+
+
+def _put_back(path: Path, content: bytes | None) -> None:
+    """Leave a file as it was before a commit that failed: as it stood, or not at all."""
+    with contextlib.suppress(OSError, SfumatoError):
+        if content is None:
+            path.unlink(missing_ok=True)
+        elif path.read_bytes() != content:
+            write_private(path, content)
 
 
 def _mostly_unchanged(tally: Tally, fitted: Fit) -> str | None:

@@ -17,7 +17,7 @@ from sfumato.files.formats.sinks import open_sink
 from sfumato.files.headers import require_columns
 from sfumato.files.labels import add_labels, read_labels, same_cells
 from sfumato.files.numbers import parse_column
-from sfumato.files.opening import file_kind, open_source
+from sfumato.files.opening import file_kind, open_released, open_source
 from sfumato.files.source import Source
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace, guarded_writes
@@ -78,8 +78,9 @@ def join(
     receipt : Receipt or path, optional
         None looks for it with the key.
     released : path, optional
-        The released file: the receipt must be its own. Without it, and without columns of the release among the labels,
-        nothing tells whether the labels stand in the order of this release, and `notes` says so.
+        The released file: the receipt must be its own, and columns of the release beside the labels must agree with it.
+        Where no column of the release stands beside the labels, nothing tells whether they are in its order, and
+        `notes` says so.
     force : bool
         Whether an existing target is replaced. Default: False.
     progress, cancel
@@ -111,7 +112,9 @@ def join(
     require_original(table, body, opened, watch)
     order = release_order(opened, body)
     place = np.argsort(order)  # the row of the release in which each original row stands
-    checked = released is not None or _in_order(mined, found, opened, body, order)
+    checked = _in_order(mined, found, opened, body, order)
+    if not checked and released is not None:
+        checked = _like_released(mined, found, Path(released), opened, body)
     known = [name for name in body.kept if name in mined.names]
     with Workspace(target) as workspace, guarded_writes(target):
         sink = open_sink(kind, workspace, (*table.names, *names), table.style)
@@ -134,8 +137,8 @@ def join(
 
 
 _ORDER_UNKNOWN = (
-    "the labels carry no column of the release, so it could not be checked that they stand in the order of this "
-    "release; give the released file with released=..., or leave its columns beside the labels"
+    "the labels carry too little of the release to check that they stand in its order; leave its columns beside the "
+    "labels (one is enough if the released file is given with released=...)"
 )
 
 
@@ -155,10 +158,34 @@ def _in_order(mined: Source, found: Any, key: Key, body: ReceiptBody, order: NDA
     return True
 
 
+def _like_released(mined: Source, found: Any, path: Path, key: Key, body: ReceiptBody) -> bool:
+    """Tell whether some columns of the release stand beside the labels; raise if they are in another order."""
+    ours = open_released(path, ours=is_released_file(path, key, body))
+    shared = [name for name in ReleasedRows(key, body).names if name in mined.names]
+    if not shared:
+        return False
+    rows, markers = read_labels(ours), _markers(body)
+    for name in shared:
+        left, right = (
+            parse_column(frame[name], markers.get(name, ()), str(what), 0)[0]
+            for frame, what in ((found, mined.path), (rows, path))
+        )
+        if not np.array_equal(left, right, equal_nan=True):
+            raise DataError(
+                f"{mined.path}: its rows are not in the order of the release",
+                hint="write the labels in the order of the released rows",
+            )
+    return True
+
+
+def _markers(body: ReceiptBody) -> dict[str, tuple[str, ...]]:
+    return {str(column["name"]): tuple(column["missing_values"]) for column in body.columns}
+
+
 def _check_rows(source: Source, rows: Any, key: Key, body: ReceiptBody, order: NDArray[np.int64]) -> None:
     seen = ReleasedRows(key, body)
     require_columns(seen.names, source.names, str(source.path))
-    markers = {str(column["name"]): tuple(column["missing_values"]) for column in body.columns}
+    markers = _markers(body)
     columns = [parse_column(rows[name], markers.get(name, ()), str(source.path), 0)[0] for name in seen.names]
     if len(order) != rows.height:
         raise ReceiptError(

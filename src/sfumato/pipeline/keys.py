@@ -12,7 +12,7 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import KeyFileError, ParameterError
 from sfumato.files.storage.keyring import keys_folder, new_key_path, own_folder
 
-__all__ = ["ReleaseKey", "choose_key"]
+__all__ = ["ReleaseKey", "choose_key", "key_folder"]
 
 
 @dataclass(repr=False)
@@ -46,6 +46,11 @@ class ReleaseKey(Hidden):
         if self.new and self.path is not None:
             with contextlib.suppress(OSError):
                 self.path.unlink()
+
+
+def key_folder(key: Key | str | os.PathLike[str] | None) -> Path:
+    """Return the folder in which the receipts and the history of a release with this key stand."""
+    return Path(key).absolute().parent if isinstance(key, str | os.PathLike) else keys_folder()
 
 
 def choose_key(key: Key | str | os.PathLike[str] | None, target: Path) -> ReleaseKey:

@@ -19,9 +19,9 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
 from sfumato.pipeline.engines.engine import Engine
 from sfumato.pipeline.engines.local import LocalEngine
-from sfumato.pipeline.history import History
+from sfumato.pipeline.history import History, history_files
 from sfumato.pipeline.job import ReleaseJob
-from sfumato.pipeline.keys import choose_key
+from sfumato.pipeline.keys import choose_key, key_folder
 from sfumato.pipeline.plan import settle_policy
 from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
@@ -148,6 +148,7 @@ def release(
             inputs(source, policy, key if new_key is None else None),
             force=force,
             folders=["the release"] if engine is not None else [],
+            reserved=history_files(key_folder(key)),
         )
         kind = file_kind(place.path)
         with _table(source, query, batch_rows) as table:

@@ -29,7 +29,7 @@ def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a receipt or a report, whole or not at all, readable by its owner."""
-    _sweep(path.parent)
+    _sweep(path)
     reason = None
     try:
         write_atomically(path, lambda file: file.write(content))
@@ -39,11 +39,13 @@ def write_private(path: Path, content: bytes) -> None:
         raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place for it")
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what a killed run has left: writing a receipt or the history takes no minute."""
-    for stale in folder.glob(".*.part"):
+def _sweep(path: Path) -> None:
+    """Remove what a killed run has left of this file, of receipts and of the history: writing them takes no minute."""
+    own = f".{path.name}."
+    for stale in path.parent.glob(".*.part"):
+        ours = stale.name.startswith((own, ".history.")) or ".receipt." in stale.name
         with contextlib.suppress(OSError):
-            if time.time() - stale.stat().st_mtime > _STALE_SECONDS:
+            if ours and time.time() - stale.stat().st_mtime > _STALE_SECONDS:
                 stale.unlink()
 
 

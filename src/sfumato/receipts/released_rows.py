@@ -16,16 +16,26 @@ from numpy.typing import NDArray
 
 from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
+from sfumato.core.numbers import number_table
 from sfumato.core.rows import RowNumbers, RowRange
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.decimals import to_units
 from sfumato.files.finish import released_cells
+from sfumato.files.numbers import is_number
 from sfumato.files.schema import ColumnRules, NumberColumn, known_type
 from sfumato.files.storage.workspace import file_digest
-from sfumato.frames.frame import all_columns, numbers_with_gaps
+from sfumato.frames.frame import all_columns, is_dataframe, numbers_with_gaps
 from sfumato.receipts.body import ReceiptBody
 
-__all__ = ["NOT_CHECKED", "SAVED_ANEW", "ReleasedRows", "is_released_file", "require_original_numbers", "rows_hasher"]
+__all__ = [
+    "NOT_CHECKED",
+    "SAVED_ANEW",
+    "ReleasedRows",
+    "is_released_file",
+    "require_original_numbers",
+    "require_released_numbers",
+    "rows_hasher",
+]
 
 Floats = NDArray[np.float64]
 
@@ -119,28 +129,76 @@ class ReleasedRows:
         )
 
 
-def require_original_numbers(table: Any, key: Key, body: ReceiptBody) -> None:
-    """Raise if a dataframe is not the table that was released; one without all its confidential columns is not asked.
+def require_original_numbers(table: Any, key: Key, body: ReceiptBody) -> str | None:
+    """Raise if a table is not the one that was released; return what could not be known, if anything.
 
     Parameters
     ----------
-    table : dataframe
+    table : dataframe or array
+        With all columns that were perturbed; an array has no other.
     key : Key
     body : ReceiptBody
     """
     names = [str(entry["name"]) for entry in body.columns]
-    markers = any(entry["missing_values"] for entry in body.columns)
-    if body.record_id is not None or markers or not set(names) <= set(all_columns(table)):
-        return
-    columns = numbers_with_gaps(table, names)
+    columns = _columns_of(table, names, body, "the original")
+    if body.record_id is not None:
+        # the fingerprint of such a table belongs to persons, not to places
+        return "with record ids a receipt does not know the order of the original: it was taken as it stands"
+    rows = RowRange(0, len(columns[0]))
     fills = [np.nan] * len(names) if body.fills is None else body.fills
     cells = np.stack([np.where(np.isnan(one), fill, one) for one, fill in zip(columns, fills, strict=True)])
     hasher = table_hasher(key, names)
-    if hasher.digest(hasher.sums(cells, RowRange(0, cells.shape[1])), cells.shape[1]).hex() != body.fingerprint:
+    if hasher.digest(hasher.sums(cells, rows), cells.shape[1]).hex() != body.fingerprint:
         raise DataError(
             "the original is not the table that was released with this receipt, or it has changed since",
             hint="give the original as it was when it was released, with its rows in their order",
         )
+    return None
+
+
+def require_released_numbers(table: Any, key: Key, body: ReceiptBody, order: NDArray[np.int64]) -> str | None:
+    """Raise if a table is not the release of a receipt; return what could not be known, if anything.
+
+    Parameters
+    ----------
+    table : dataframe or array
+        With all released columns of numbers; an array has no other.
+    key : Key
+    body : ReceiptBody
+    order : array of shape (n,)
+        See `release_order`.
+    """
+    seen = ReleasedRows(key, body)
+    if not seen.known:
+        return NOT_CHECKED
+    seen.add(_columns_of(table, seen.names, body, "the release"), order)
+    return seen.require("the release")
+
+
+def _columns_of(table: Any, names: Sequence[str], body: ReceiptBody, what: str) -> list[Floats]:
+    """Return columns as doubles, with NaN for missing cells and for what stands for them."""
+    if is_dataframe(table):
+        lacking = [name for name in names if name not in all_columns(table)]
+        if lacking:
+            raise DataError(
+                f"{what} has no column {lacking[0]!r}, without which nothing tells whether it belongs to the receipt",
+                hint="give it whole; columns=[...] chooses what is audited",
+            )
+        columns = [np.array(column) for column in numbers_with_gaps(table, names)]
+    else:
+        array = number_table(table, what, finite=False)
+        if array.shape[1] != len(names):
+            raise DataError(
+                f"{what} has {array.shape[1]} columns, and the receipt knows {len(names)}",
+                hint="give a dataframe, whose columns have names",
+            )
+        columns = [np.array(column) for column in array.T]
+    markers = {str(entry["name"]): entry["missing_values"] for entry in body.columns}
+    for name, column in zip(names, columns, strict=True):
+        numbers = [float(one) for one in markers.get(name, ()) if is_number(one)]
+        if numbers:
+            column[np.isin(column, numbers)] = np.nan
+    return columns
 
 
 def _released_columns(body: ReceiptBody) -> tuple[NumberColumn, ...]:

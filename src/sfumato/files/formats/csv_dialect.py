@@ -8,9 +8,6 @@ which it is.
 
 from __future__ import annotations
 
-import csv
-import io
-import itertools
 import os
 import re
 from dataclasses import dataclass
@@ -26,8 +23,6 @@ __all__ = ["CsvFile", "Unescaped", "doubt_about", "separator_of"]
 _SEPARATORS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'", "none")
 _ESCAPES = ("backslash", "none")
-_LOOKED_AT = 50  # records that tell which columns hold numbers
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 _SAY = (
     "say how the file is written, with sfumato.CsvFile: escape='backslash' (\\\" inside a cell), escape='none' "
@@ -200,9 +195,9 @@ def doubt_about(block: bytes, file: CsvFile, separator: str, width: int) -> tupl
         if bare.any():
             return int(np.argmax(bare)), "a carriage return that ends no line", "save the file with ordinary line ends"
     if len(quotes) and not file.said:
-        line = _swallowed(block, letters, inside, file.mark, separator, width)
+        line = _swallowed(letters, inside, separator, width)
         if line is not None:
-            return line, "a quoted cell that holds what looks like another record", _SAY
+            return line, "a quoted cell with line breaks whose every line would be a record by itself", _SAY
     return None
 
 
@@ -225,38 +220,21 @@ def _misplaced(letters: np.ndarray, quotes: np.ndarray, separator: str) -> int |
     return int(min(places)) if places else None
 
 
-def _swallowed(
-    block: bytes, letters: np.ndarray, inside: np.ndarray, mark: bytes, separator: str, width: int
-) -> int | None:
-    """Return the place of a line inside a quoted cell that has the cells of a record: as many, and numbers alike."""
+def _swallowed(letters: np.ndarray, inside: np.ndarray, separator: str, width: int) -> int | None:
+    """Return the place of a record over several lines each of which would be a record by itself.
+
+    Such a file has two readings without a fault: cells with line breaks, or quotes that are ordinary letters.
+    """
     ends = np.flatnonzero(letters == ord("\n"))
-    if not inside[ends].any():
+    if not len(ends) or not inside[ends].any():
         return None
+    starts = np.append(0, ends + 1)
+    stops = np.append(ends, len(letters))
     before = np.append(0, np.cumsum(letters == ord(separator)))
-    starts = ends + 1
-    stops = np.append(ends[1:], len(letters))
-    full = inside[ends] & (before[stops] - before[starts] == width - 1)
-    if not full.any():
-        return None
-    numbers = _number_columns(block, mark, separator, width)
-    for start, stop in zip(starts[full].tolist(), stops[full].tolist(), strict=True):
-        text = block[start:stop].decode("utf-8", errors="replace").replace(mark.decode(), "")
-        cells = [cell.strip() for cell in text.split(separator)]
-        if all(not cells[i] or _NUMBER.fullmatch(cells[i]) for i in numbers):
-            return int(start)
-    return None
-
-
-def _number_columns(block: bytes, mark: bytes, separator: str, width: int) -> list[int]:
-    """Return the columns that hold numbers in the first records of a block."""
-    text = io.StringIO(block.decode("utf-8", errors="replace"), newline="")
-    numbers = dict.fromkeys(range(width), False)
-    records = csv.reader(text, delimiter=separator, quotechar=mark.decode())
-    for cells in itertools.islice(records, _LOOKED_AT):
-        for i, cell in enumerate(cells[:width]):
-            if cell.strip() and i in numbers:
-                if _NUMBER.fullmatch(cell.strip()):
-                    numbers[i] = True
-                else:
-                    del numbers[i]
-    return [i for i, found in numbers.items() if found]
+    complete = before[stops] - before[starts] == width - 1
+    goes_on = np.append(inside[ends], False)  # the line ends inside a cell
+    record = np.append(0, np.cumsum(~goes_on[:-1]))  # which record each line belongs to
+    lines = np.bincount(record)
+    whole = np.bincount(record, weights=complete)
+    doubtful = np.flatnonzero((lines > 1) & (whole == lines))
+    return int(starts[np.searchsorted(record, doubtful[0])]) if len(doubtful) else None

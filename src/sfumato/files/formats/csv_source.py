@@ -88,8 +88,9 @@ class CsvSource:
             while True:
                 more = self._read(file, self._chunk)
                 block, rest = (rest, b"") if not more else _whole_records(rest + more, str(self.path), self.file.mark)
-                if not more and len(self.names) > 1:
-                    block = block.rstrip(b"\r\n")
+                if len(self.names) > 1:
+                    block, blank = _without_blank_lines(block)
+                    rest = blank + rest if more else b""
                 if block:
                     self._require_clear(block, line)
                     records, separators, lines = _count(block, self.style.separator.encode(), self.file.mark)
@@ -244,6 +245,13 @@ def _whole_records(block: bytes, what: str, mark: bytes) -> tuple[bytes, bytes]:
     if len(block) > _LONGEST_RECORD:
         raise DataError(f"{what}: a line is longer than {_LONGEST_RECORD >> 20} MB", hint="a quote may not be closed")
     return b"", block
+
+
+def _without_blank_lines(block: bytes) -> tuple[bytes, bytes]:
+    """Return a block without the blank lines at its end, and these: at the end of a file they mean nothing."""
+    rows = block.rstrip(b"\r\n")
+    end = 2 if block[len(rows) : len(rows) + 2] == b"\r\n" else 1
+    return (block[: len(rows) + end], block[len(rows) + end :]) if rows else (b"", block)
 
 
 def _count(block: bytes, separator: bytes, mark: bytes) -> tuple[int, int, int]:

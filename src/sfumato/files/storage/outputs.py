@@ -36,6 +36,7 @@ def check_outputs(
     *,
     force: bool,
     folders: Collection[str] = (),
+    reserved: Iterable[Path] = (),
 ) -> None:
     """Raise unless all files of a command can be written, with every problem at once.
 
@@ -49,11 +50,19 @@ def check_outputs(
         Whether existing files may be replaced.
     folders : collection of str
         Which outputs may be a folder of Parquet files.
+    reserved : iterable of Path
+        Places that belong to something else, whether or not it stands there yet.
     """
     known: dict[object, str] = {}
     existing = [one for one in read if one.exists()]
+    for one in reserved:
+        if one.absolute().parent.is_dir():
+            known[_identity(one)] = f"what belongs at {one}"
     for one in existing:
         known[_identity(one)] = f"an input ({one})"
+        for file in one.glob("*.parquet") if one.is_dir() else ():
+            if file.exists():
+                known[_identity(file)] = f"a file of an input ({file})"
     sources = [one for one in existing if one.is_dir()]
     problems = []
     for what, path in outputs.items():

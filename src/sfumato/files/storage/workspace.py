@@ -118,12 +118,15 @@ class Workspace:
         Where the target is written before it is renamed.
     folder : Path
         Room for other temporary files.
+    committed : bool
+        Whether the target is in its place.
     """
 
     def __init__(self, target: Path) -> None:
         self.target = target.absolute()
         self.folder = self._new_folder()
         self._lock = -1
+        self.committed = False
 
     @property
     def part(self) -> Path:
@@ -154,6 +157,7 @@ class Workspace:
                 with contextlib.suppress(FileNotFoundError):
                     self.target.replace(self.folder / "replaced")
             self.part.replace(self.target)
+            self.committed = True
             note_written(self.target)
             _sync_folder(self.target.parent)
         except OSError as error:
