@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["warn_caller"]
 
-_OURS = str(Path(__file__).parents[1])
+_OURS = str(Path(__file__).parents[2])
 _BETWEEN = (_OURS, str(Path(inspect.getfile(warnings)).parent / "contextlib.py"))
 
 
