@@ -121,3 +121,10 @@ def test_the_version_is_the_same_everywhere() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert sfumato.__version__ == declared
     assert f"version: {declared}" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_old_place_of_the_demo_table_still_works_with_a_warning() -> None:
+    from sfumato.demo import tour
+
+    with pytest.warns(DeprecationWarning, match="sfumato.datasets"):
+        assert tour.demo_table().shape == (2934, 7)

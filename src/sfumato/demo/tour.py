@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
-from sfumato.datasets import CONFIDENTIAL, demo_table, write_demo
+from sfumato import datasets
 
-__all__ = ["CONFIDENTIAL", "demo_table", "write_demo"]
+__all__ = ["CONFIDENTIAL", "demo_table", "write_demo"]  # noqa: F822  # found when they are asked for
 
-warnings.warn("sfumato.demo.tour has moved to sfumato.datasets", DeprecationWarning, stacklevel=2)
+
+def __getattr__(name: str) -> Any:
+    if name not in datasets.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn("sfumato.demo.tour has moved to sfumato.datasets", DeprecationWarning, stacklevel=2)
+    return getattr(datasets, name)
