@@ -217,3 +217,17 @@ def test_full_single_precision_is_known_again(tmp_path: Path, method: str, targe
     sf.release(tmp_path / "in.parquet", tmp_path / f"out.{target}", key=tmp_path / "my.key", method=method)
     found = look(table, read(tmp_path / f"out.{target}"), tmp_path / "my.key")
     assert not any("could not be checked" in note for note in found.notes)
+
+
+def test_a_release_of_ours_is_read_again_whatever_its_header_and_its_texts(tmp_path: Path) -> None:
+    lines = ["a;b,c;remark"] + [f'{i};{i % 7};"ends, with; a backslash {i}\\"' for i in range(60)]
+    (tmp_path / "in.csv").write_text("\n".join(lines).replace("b,c", "b,c,d") + "\n")
+    source = sf.CsvFile(tmp_path / "in.csv", separator=";", escape="none")
+    options = {"keep": ["remark"], "method": "tdp", "key": tmp_path / "k"}
+    sf.release(source, tmp_path / "out.csv", report=tmp_path / "r.html", **options)
+    sf.restore(tmp_path / "out.csv", tmp_path / "back.csv", tmp_path / "k")
+    files = [str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), "--key", str(tmp_path / "k")]
+    done = CliRunner().invoke(
+        cli.sfumato, ["audit", *files, "--separator", ";", "--escape", "none", "--attack", "as-released"]
+    )
+    assert done.exit_code == 0, done.exception

@@ -125,4 +125,6 @@ def _audit_with_key(
     opened, body = receipt_of_file(key, receipt, file)
     require_original(table, body, opened, Watch(1))
     exact = is_released_file(file, opened, body)
-    return audit_files(table, open_released(released, ours=exact), opened, body, trusted=exact, **options)
+    return audit_files(
+        table, open_released(released, body.released_columns, ours=exact), opened, body, trusted=exact, **options
+    )

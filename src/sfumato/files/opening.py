@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.exceptions import DataError
-from sfumato.files.formats.csv_dialect import CsvFile
+from sfumato.files.formats.csv_dialect import SEPARATORS, CsvFile
 from sfumato.files.formats.csv_source import CHUNK_BYTES, CsvSource
 from sfumato.files.formats.typed_source import TypedSource
 from sfumato.files.source import Source
 
-__all__ = ["file_kind", "open_released", "open_source"]
+__all__ = ["file_kind", "open_released", "open_source", "require_file"]
 
 _ENDINGS = {
     ".csv": "csv",
@@ -51,24 +52,34 @@ def file_kind(path: Path) -> str:
 
 
 def open_released(
-    file: str | os.PathLike[str], *, ours: bool, separator: str | None = None, kind: str | None = None
+    file: str | os.PathLike[str], columns: Sequence[str], *, ours: bool, kind: str | None = None
 ) -> Source:
     """Open a released file.
 
     Parameters
     ----------
     file : path
+    columns : sequence of str
+        The released columns: they tell the separator of a CSV file of ours whose header could be cut in two ways.
     ours : bool
         Whether sfumato has written it as it is: then its quotes are doubled, and nothing is in doubt.
-    separator : str, optional
-        That of a CSV file, if it is known.
     kind : str, optional
         See `open_source`.
     """
-    if ours:
-        said = CsvFile.of(file)
-        file = CsvFile(Path(file), separator or said.separator, escape="none")
+    if not ours or Path(file).is_dir() or not (kind or file_kind(Path(file))).startswith("csv"):
+        return open_source(file, kind=kind)
+    said = CsvFile.of(file).separator
+    for separator in SEPARATORS if said is None else [said]:
+        source = open_source(CsvFile(Path(file), separator, escape="none"), kind=kind)
+        if source.names == tuple(columns):
+            return source
     return open_source(file, kind=kind)
+
+
+def require_file(file: str | os.PathLike[str]) -> None:
+    """Raise unless a file, or a folder of files, is there."""
+    if not Path(file).is_file() and not Path(file).is_dir():
+        raise DataError(f"{Path(file)}: no such file", hint="check the path")
 
 
 def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_rows: int | None = None) -> Source:
@@ -91,8 +102,7 @@ def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_
     path = Path(file)
     if path.is_dir():
         return TypedSource(path, "parquet", batch_rows=batch_rows)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file", hint="check the path")
+    require_file(path)
     kind = kind or file_kind(path)
     if path.stat().st_size == 0:
         raise DataError(f"{path}: empty", hint="a table has a line of column names and at least two rows")

@@ -128,7 +128,7 @@ class ReleaseJob(Hidden):
 
         original: Any = self._table
         limits = self._policy.audit
-        released = open_released(part, ours=True, separator=original.style.separator, kind=kind)
+        released = open_released(part, self.last_pass.order, ours=True, kind=kind)
         self.found = audit_files(
             original,
             released,

@@ -160,7 +160,7 @@ def _in_order(mined: Source, found: Any, key: Key, body: ReceiptBody, order: NDA
 
 def _like_released(mined: Source, found: Any, path: Path, key: Key, body: ReceiptBody) -> bool:
     """Tell whether some columns of the release stand beside the labels; raise if they are in another order."""
-    ours = open_released(path, ours=is_released_file(path, key, body))
+    ours = open_released(path, body.released_columns, ours=is_released_file(path, key, body))
     shared = [name for name in ReleasedRows(key, body).names if name in mined.names]
     if not shared:
         return False

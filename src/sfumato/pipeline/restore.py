@@ -16,7 +16,7 @@ from sfumato.files.finish import assemble, finish_column
 from sfumato.files.formats.sinks import open_sink
 from sfumato.files.headers import require_columns
 from sfumato.files.numbers import NumberBatch
-from sfumato.files.opening import file_kind, open_released, open_source
+from sfumato.files.opening import file_kind, open_released, require_file
 from sfumato.files.schema import ColumnRules, NumberColumn, known_type
 from sfumato.files.source import RawBatch, Source
 from sfumato.files.storage.outputs import check_outputs, inputs
@@ -95,10 +95,10 @@ def restore(
     target = Path(target)
     check_outputs({"the restored table": target}, inputs(released, key, receipt), force=force)
     kind = file_kind(target)
-    open_source(released)  # a file that cannot be read is said before anything about receipts
+    require_file(released)
     opened, body = receipt_of_file(key, receipt, Path(released))
     exact = is_released_file(Path(released), opened, body)
-    source = open_released(released, ours=exact)
+    source = open_released(released, body.released_columns, ours=exact)
     _require_invertible(body)
     require_columns(body.released_columns, source.names, str(released))
     columns, cells = _columns(source, body)

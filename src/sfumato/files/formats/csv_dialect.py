@@ -18,9 +18,9 @@ import numpy as np
 
 from sfumato.exceptions import ParameterError
 
-__all__ = ["CsvFile", "Unescaped", "doubt_about", "separator_of"]
+__all__ = ["SEPARATORS", "CsvFile", "Unescaped", "doubt_about", "separator_of"]
 
-_SEPARATORS = (",", ";", "\t", "|")
+SEPARATORS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'", "none")
 _ESCAPES = ("backslash", "none")
 
@@ -59,7 +59,7 @@ class CsvFile(os.PathLike[str]):
     escape: str | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in (("separator", _SEPARATORS), ("quote", _QUOTES), ("escape", _ESCAPES)):
+        for name, allowed in (("separator", SEPARATORS), ("quote", _QUOTES), ("escape", _ESCAPES)):
             given = getattr(self, name)
             if given is not None and given not in allowed:
                 raise ParameterError(
@@ -107,7 +107,7 @@ def separator_of(header: str, mark: bytes) -> str | None:
     """
     quote = re.escape(mark.decode())
     bare = re.sub(f"{quote}[^{quote}]*{quote}", "", header) if mark else header
-    counts = sorted(((bare.count(one), one) for one in _SEPARATORS), reverse=True)
+    counts = sorted(((bare.count(one), one) for one in SEPARATORS), reverse=True)
     if counts[0][0] and counts[0][0] == counts[1][0]:
         return None
     return counts[0][1] if counts[0][0] else ","
