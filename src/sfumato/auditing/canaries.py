@@ -48,7 +48,6 @@ def run_canaries(original: Floats, *, seed: int = 0, max_rows: int = 3000) -> tu
     Parameters
     ----------
     original : array of shape (n, d)
-    seed : int
     max_rows : int
         Larger tables are sampled.
     """

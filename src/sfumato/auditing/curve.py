@@ -49,7 +49,6 @@ def measure_curve(referee: Referee, n_rows: int, n_columns: int, *, known: Seque
     ----------
     referee : Referee
         Its known people are nested: the first 15 of 44 are the same 15.
-    n_rows, n_columns : int
     known : sequence of int, optional
         Numbers of records to try.
     """

@@ -75,13 +75,7 @@ class Privacy:
 
 
 def residual_security(results: Sequence[Result], n_columns: int) -> list[tuple[float | None, str | None]]:
-    """Return for each column the smallest Var(x - guess)/Var(x) over all attacks on values, and the attack.
-
-    Parameters
-    ----------
-    results : sequence of Result
-    n_columns : int
-    """
+    """Return for each column the smallest Var(x - guess)/Var(x) over all attacks on values, and the attack."""
     out: list[tuple[float | None, str | None]] = [(None, None)] * n_columns
     for result in results:
         if result.residual is None or len(result.residual) != n_columns:
@@ -100,7 +94,6 @@ def measure_privacy(
 
     Parameters
     ----------
-    names : sequence of str
     original : array of shape (n, d)
     released : array of shape (n, e)
     results : sequence of Result

@@ -55,7 +55,6 @@ def answer_questions(original: Floats, released: Floats, *, seed: int = 0) -> tu
     Parameters
     ----------
     original, released : arrays of shape (n, d), d >= 2, n >= 8
-    seed : int
     """
     generator = np.random.default_rng([seed, 7])
     spread = original.std(axis=0)

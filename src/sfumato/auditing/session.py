@@ -304,12 +304,7 @@ class AuditSession(Hidden):
 
 
 def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
-    """Return what is public about a method, and whether it was run with a seed for tests.
-
-    Parameters
-    ----------
-    method : perturber, str, mapping or None
-    """
+    """Return what is public about a method, and whether it was run with a seed for tests."""
     if method is None:
         return {}, False
     if isinstance(method, str):

@@ -58,7 +58,6 @@ def find_verbatim(original: Floats, released: Floats, *, seed: int = 0) -> Verba
     Parameters
     ----------
     original, released : arrays of shape (n, d)
-    seed : int
     """
     generator = np.random.default_rng([seed, 9])
     mixed = np.column_stack([generator.permutation(column) for column in released.T])

@@ -149,10 +149,6 @@ def show_warnings() -> Iterator[None]:
 def parse_settings(settings: tuple[str, ...]) -> dict[str, Any]:
     """Return NAME=VALUE settings; values are read as TOML, and as text if they are not.
 
-    Parameters
-    ----------
-    settings : tuple of str
-
     Examples
     --------
     >>> parse_settings(("beta=5", "alpha=std"))

@@ -62,7 +62,6 @@ def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
 
     Parameters
     ----------
-    key : Key
     on_line : callable, optional
         Called with each line as it is ready.
     """

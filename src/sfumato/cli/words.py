@@ -36,10 +36,6 @@ _PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=(\[[^\]]*\]|'[^']*'|\"[^\"]*
 def as_typed(text: str) -> str:
     """Return a message of the library with its parameters as the options that a user of the command line types.
 
-    Parameters
-    ----------
-    text : str
-
     Examples
     --------
     >>> as_typed("drop it with identifier=['name'], or release it unchanged with keep=['name']; force=True replaces it")
@@ -60,10 +56,6 @@ def as_typed(text: str) -> str:
 
 def cluster_numbers(text: str) -> tuple[int, ...]:
     """Return numbers of clusters as people write them.
-
-    Parameters
-    ----------
-    text : str
 
     Examples
     --------

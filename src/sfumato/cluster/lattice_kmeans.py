@@ -102,7 +102,6 @@ def plus_plus(steps: Floats, k: int, draws: Floats) -> Floats:
     Parameters
     ----------
     steps : array of shape (d, n)
-    k : int
     draws : array of shape (3 k,)
         Uniform numbers.
 

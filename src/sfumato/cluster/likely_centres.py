@@ -33,10 +33,8 @@ def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: 
     ----------
     steps : array of shape (d, n)
         Rows on the lattice, in random order.
-    k : int
     words : array of shape (3 k starts,)
         Random words.
-    starts : int
     part : int
         Rows that the starts see of a table of more than four times as many; of a smaller one they see all. The better
         starts see four times as many, and the chosen one goes on with all rows.
@@ -88,7 +86,6 @@ def best_of_tries(costs: list[float], *, tries: int = 20) -> list[float]:
     ----------
     costs : list of float
         Costs of single starts, sorted; costs within 1e-5 of one another are one optimum.
-    tries : int
 
     Examples
     --------

@@ -18,7 +18,6 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.
 
     Parameters
     ----------
-    estimator : estimator
     X : array-like or dataframe of shape (n, d)
     reset : bool
         Whether the number and the names of the columns are learnt, or compared. Default: True.

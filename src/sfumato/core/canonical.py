@@ -18,10 +18,6 @@ __all__ = ["canonical_bytes"]
 def canonical_bytes(value: Any) -> bytes:
     """Encode a plain value so that equal meanings give equal bytes and different ones never do.
 
-    Parameters
-    ----------
-    value : None, bool, number, str, bytes, Secret, sequence or mapping of these
-
     Returns
     -------
     bytes

@@ -29,7 +29,6 @@ def table_hasher(key: Key, names: Sequence[str]) -> RowHasher:
 
     Parameters
     ----------
-    key : Key
     names : sequence of str
         The confidential columns.
     """

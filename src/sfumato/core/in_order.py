@@ -23,8 +23,6 @@ def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterat
     ----------
     items : iterable
         Read by the calling thread.
-    work : callable
-    threads : int
 
     Examples
     --------

@@ -89,24 +89,14 @@ class Key:
 
     @classmethod
     def from_insecure_seed(cls, seed: int) -> Key:
-        """Return the key of an integer, for tests only: small integers can be tried one by one.
-
-        Parameters
-        ----------
-        seed : int
-        """
+        """Return the key of an integer, for tests only: small integers can be tried one by one."""
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise ParameterError(f"insecure_seed must be an int or None, got {type(seed).__name__}")
         return cls(hashlib.blake2b(f"insecure seed {seed}".encode(), digest_size=KEY_BYTES).digest())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Key:
-        """Read a key file; refuse one that other users can read.
-
-        Parameters
-        ----------
-        path : path of a file written by `save`
-        """
+        """Read a key file; refuse one that other users can read."""
         path = Path(path)
         reason = None
         try:
@@ -138,12 +128,7 @@ class Key:
         return cls(bytes.fromhex(body))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the key to a new file that only its owner can read; never overwrite.
-
-        Parameters
-        ----------
-        path : path of a file that does not exist yet
-        """
+        """Write the key to a new file that only its owner can read; never overwrite."""
         path = Path(path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:

@@ -25,10 +25,6 @@ _MOST_TERMS = 8192
 def lattice_bits(largest: float) -> int:
     """Return the number of binary places for values up to `largest`.
 
-    Parameters
-    ----------
-    largest : float
-
     Examples
     --------
     >>> lattice_bits(4.0)
@@ -39,11 +35,6 @@ def lattice_bits(largest: float) -> int:
 
 def to_steps(values: Floats, bits: int) -> Floats:
     """Return values as whole numbers of steps of 2^-bits, cut off at 2^20 steps.
-
-    Parameters
-    ----------
-    values : array
-    bits : int
 
     Examples
     --------

@@ -28,9 +28,7 @@ def add_noise(values: Floats, words: Words, law: str, first: float | Floats, sec
     values : array of shape (n,)
         Changed in place.
     words : array of shape (n,), uint64
-    law : "uniform", "normal", "laplace" or "arcsine"
     first : float, or array of shape (n,) for the uniform law
-    second : float
 
     Examples
     --------
@@ -61,8 +59,6 @@ def multiply_noise(values: Floats, words: Words, law: str, first: float, second:
     values : array of shape (n,)
         Changed in place.
     words : array of shape (n,), uint64
-    law : "uniform", "normal" or "laplace"
-    first, second : float
     """
     fast = compiled_kernels(len(values))
     if fast is None:

@@ -134,7 +134,6 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
     ----------
     template : Summary
         Only its kind and parameters are used.
-    batches : iterable of Batch
     threads : int
         Blocks are shared among so many workers; the result does not depend on it.
     """
@@ -175,10 +174,6 @@ def survey(
 
     Parameters
     ----------
-    batches : iterable of Batch
-    names, kinds : tuples of str
-    hasher : RowHasher
-    threads : int
     hashes : array of shape (n,), uint64, optional
         Is filled with the keyed hash of each row, which the pass computes anyway.
     """
@@ -225,7 +220,6 @@ def run_rounds(rounds: Rounds, answer: Answer, n_rows: int) -> Any:
 
     Parameters
     ----------
-    rounds : generator
     answer : callable
         Fills a summary in one pass over the table, and says which rows it saw: None where that was checked already.
     n_rows : int
@@ -254,10 +248,6 @@ def run_kernel(
     ----------
     kernel : callable
         (tile, rows) -> released tile; it may overwrite its tile.
-    batch : Batch
-    write : callable
-    rows_per_tile : int
-    threads : int
     """
 
     def one(span: tuple[int, int]) -> None:

@@ -19,7 +19,6 @@ def seal(subkey: bytes, data: bytes, purpose: bytes) -> bytes:
     ----------
     subkey : bytes
         32 bytes.
-    data : bytes
     purpose : bytes
         Public; opening it for another purpose fails.
 
@@ -33,12 +32,7 @@ def seal(subkey: bytes, data: bytes, purpose: bytes) -> bytes:
 
 
 def unseal(subkey: bytes, sealed: bytes, purpose: bytes) -> bytes | None:
-    """Return what was sealed, or None if it was sealed otherwise or changed.
-
-    Parameters
-    ----------
-    subkey, sealed, purpose : bytes
-    """
+    """Return what was sealed, or None if it was sealed otherwise or changed."""
     try:
         return AESGCM(subkey).decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose)
     except (InvalidTag, ValueError):

@@ -27,7 +27,6 @@ def release_streams(key: Key, *, release: str, method: str, parameters: Any, tab
 
     Parameters
     ----------
-    key : Key
     release : str
         Name of the release.
     method : str
@@ -84,7 +83,6 @@ class Streams:
             What the words are for; another purpose is another stream.
         column : str
             Column name, or "" for words that belong to the whole row.
-        rows : Rows
         """
         name = (purpose, column)
         if name not in self._streams:

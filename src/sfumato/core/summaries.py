@@ -59,8 +59,6 @@ class Survey(Summary):
 
     Parameters
     ----------
-    hasher : RowHasher
-    n_columns : int
     hashes : array of shape (n,), uint64, optional
         Shared by all workers: each row's hash is written to the place of its number.
     """
@@ -254,7 +252,6 @@ class Sample(Summary):
 
     Parameters
     ----------
-    size : int
     subkey : bytes
         The stream whose words decide.
     """
@@ -341,12 +338,7 @@ class Gathered(Summary):
 
 
 class Together(Summary):
-    """Several summaries filled in one pass.
-
-    Parameters
-    ----------
-    parts : list of Summary
-    """
+    """Several summaries filled in one pass."""
 
     learnt: ClassVar[tuple[str, ...]] = ("parts",)
 

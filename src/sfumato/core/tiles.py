@@ -42,10 +42,8 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
 
     Parameters
     ----------
-    n_rows : int
     size : int
         Rows of a piece for one thread.
-    threads : int
 
     Examples
     --------

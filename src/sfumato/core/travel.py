@@ -27,10 +27,6 @@ _KINDS = "biuf"  # booleans, whole numbers and floats; no objects
 def pack(value: Any) -> bytes:
     """Return a plain value as bytes.
 
-    Parameters
-    ----------
-    value : None, bool, number, str, bytes, array of numbers, or list, tuple or mapping of these
-
     Examples
     --------
     >>> unpack(pack({"sums": [2**70, None], "low": np.array([0.5, -np.inf])}))
@@ -42,12 +38,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Return the value of bytes that `pack` has made.
-
-    Parameters
-    ----------
-    data : bytes
-    """
+    """Return the value of bytes that `pack` has made."""
     start = len(_MAGIC) + 8
     view = memoryview(data)
     value, failed = None, bytes(view[: len(_MAGIC)]) != _MAGIC
@@ -63,12 +54,7 @@ def unpack(data: bytes) -> Any:
 
 
 def learnt_of(summary: Summary) -> Any:
-    """Return what a filled summary has learnt, as plain values without its parameters.
-
-    Parameters
-    ----------
-    summary : Summary
-    """
+    """Return what a filled summary has learnt, as plain values without its parameters."""
     return [_learnt_value(getattr(summary, name)) for name in summary.learnt]
 
 
@@ -77,7 +63,6 @@ def filled_summary(template: S, learnt: Any) -> S:
 
     Parameters
     ----------
-    template : Summary
     learnt : plain values
         See `learnt_of`.
     """

@@ -17,12 +17,7 @@ __all__ = ["number_frame", "read_table"]
 
 
 def read_table(path: str | os.PathLike[str]) -> pl.DataFrame:
-    """Read a CSV (gzip too), Parquet or Arrow file, or a folder of Parquet files, whole.
-
-    Parameters
-    ----------
-    path : path
-    """
+    """Read a CSV (gzip too), Parquet or Arrow file, or a folder of Parquet files, whole."""
     source: Source = open_source(path)
     if not source.types:
         return read_csv(path)
@@ -34,7 +29,6 @@ def number_frame(names: Sequence[str], values: NDArray[np.float64]) -> pl.DataFr
 
     Parameters
     ----------
-    names : sequence of str
     values : array of shape (n, d)
 
     Examples

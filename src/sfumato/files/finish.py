@@ -40,7 +40,6 @@ def finish_column(values: Floats, column: NumberColumn, *, invertible: bool) -> 
     Parameters
     ----------
     values : array of shape (n,)
-    column : NumberColumn
     invertible : bool
         Whether the owner will want to undo it: then nothing is clipped.
     """
@@ -96,7 +95,6 @@ def released_cells(
         Whole units of the decimals of each column, or values where it counts none.
     masks : sequence of arrays or None
         Missing cells.
-    columns : sequence of NumberColumn
 
     Returns
     -------
@@ -179,7 +177,6 @@ def assemble(
         The original rows; their kept columns and their missing cells are used.
     order : sequence of str
         The released columns.
-    released : sequence of (column, units)
     masks : sequence of arrays or None
         Missing cells of each released column.
     as_text : bool

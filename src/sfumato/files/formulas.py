@@ -13,11 +13,6 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 def count_cells_with_breaks(cells: pl.Series, separator: str) -> int:
     """Return how many text cells hold a line break or a separator: where a file was misread, records lie in them.
 
-    Parameters
-    ----------
-    cells : polars.Series
-    separator : str
-
     Examples
     --------
     >>> count_cells_with_breaks(pl.Series(["Paris, 4e", "Rome", None]), ",")

@@ -19,7 +19,6 @@ def check_headers(names: Sequence[str], what: str) -> None:
 
     Parameters
     ----------
-    names : sequence of str
     what : str
         How errors call the file.
 
@@ -60,13 +59,7 @@ def check_headers(names: Sequence[str], what: str) -> None:
 
 
 def require_columns(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
-    """Raise for the first wanted column that does not exist, with the nearest name.
-
-    Parameters
-    ----------
-    wanted, names : sequences of str
-    what : str
-    """
+    """Raise for the first wanted column that does not exist, with the nearest name."""
     for name in wanted:
         if name not in names:
             near = get_close_matches(name, names, n=1)

@@ -29,10 +29,6 @@ _ENDINGS = {
 def file_kind(path: Path) -> str:
     """Return "csv", "csv.gz", "parquet" or "arrow" by the ending of a file's name.
 
-    Parameters
-    ----------
-    path : Path
-
     Examples
     --------
     >>> file_kind(Path("released.csv.gz"))
@@ -58,7 +54,6 @@ def open_released(
 
     Parameters
     ----------
-    file : path
     columns : sequence of str
         The released columns: they tell the separator of a CSV file of ours whose header could be cut in two ways.
     ours : bool

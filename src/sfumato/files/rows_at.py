@@ -19,7 +19,6 @@ def numbers_at(source: Source, names: Sequence[str], rows: NDArray[np.int64]) ->
 
     Parameters
     ----------
-    source : Source
     names : sequence of str
         Columns of numbers.
     rows : array of shape (m,)

@@ -132,7 +132,6 @@ class Look:
         The confidential columns.
     types : mapping from names to polars types
         Empty for text files.
-    rules : mapping from names to ColumnRules
     also : Summary, optional
         Filled in the same pass as long as no cell is missing (the survey needs every cell).
     """

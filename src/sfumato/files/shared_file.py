@@ -64,7 +64,6 @@ class NamedTypes:
 
     Parameters
     ----------
-    names : tuple of str
     types : dict
         Names of types.
     """
@@ -101,10 +100,8 @@ def read_shared(path: Path, key: Key, kind: str) -> SharedFile:
 
     Parameters
     ----------
-    path : Path
     key : Key
         The shared key.
-    kind : "summary" or "joint"
     """
     raw = b""
     problem: str | None = None

@@ -182,13 +182,7 @@ def is_dataframe(table: Any) -> bool:
 
 
 def as_library(table: Any, library: str) -> Any:
-    """Return a dataframe as one of another library; arrays stay as they are.
-
-    Parameters
-    ----------
-    table : dataframe or array
-    library : "pandas" or "polars"
-    """
+    """Return a dataframe as one of another library; arrays stay as they are."""
     if not is_dataframe(table):
         return table
     frame = nw.from_native(table, eager_only=True)
@@ -262,10 +256,6 @@ def all_columns(table: Any) -> tuple[str, ...]:
 def numeric_columns(table: Any) -> tuple[str, ...]:
     """Return the names of a table's numeric columns; all of them for arrays.
 
-    Parameters
-    ----------
-    table : dataframe or array
-
     Examples
     --------
     >>> numeric_columns(np.zeros((3, 2)))
@@ -284,7 +274,6 @@ def numbers_with_gaps(table: Any, names: Sequence[str]) -> list[Floats]:
 
     Parameters
     ----------
-    table : dataframe
     names : sequence of str
         Numeric columns.
     """
@@ -297,12 +286,7 @@ def numbers_with_gaps(table: Any, names: Sequence[str]) -> list[Floats]:
 
 
 def gaps_and_texts(one: Any, other: Any) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield what two dataframes should have in common: the text of each text column, and which numbers are missing.
-
-    Parameters
-    ----------
-    one, other : dataframes
-    """
+    """Yield what two dataframes should have in common: the text of each text column, and which numbers are missing."""
     left, right = nw.from_native(one, eager_only=True), nw.from_native(other, eager_only=True)
     for name in left.columns:
         if name not in right.columns:
@@ -321,7 +305,6 @@ def incomplete(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:
 
     Parameters
     ----------
-    table : dataframe or array
     names : sequence of str
         Numeric columns.
 
@@ -354,7 +337,6 @@ def take_rows(table: Any, rows: NDArray[np.bool_]) -> Any:
 
     Parameters
     ----------
-    table : dataframe or array
     rows : array of shape (n,), bool
     """
     if not is_dataframe(table):

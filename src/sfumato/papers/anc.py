@@ -154,7 +154,6 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
 
     Parameters
     ----------
-    worker : Worker
     quick : bool
         The same: it takes seconds.
     folder : path, optional

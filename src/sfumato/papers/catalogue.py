@@ -77,10 +77,6 @@ def papers() -> tuple[Paper, ...]:
 def paper(name: str) -> Paper:
     """Return a paper by its name.
 
-    Parameters
-    ----------
-    name : str
-
     Examples
     --------
     >>> paper("ina").about

@@ -23,13 +23,7 @@ def _found(
 
 
 def chameleon_figure(worker: Worker, folder: str | Path | None) -> Figure | None:
-    """Return the figure, or None when no folder of data is named.
-
-    Parameters
-    ----------
-    worker : Worker
-    folder : path or None
-    """
+    """Return the figure, or None when no folder of data is named."""
     if folder is None and not os.environ.get(VARIABLE):
         return None
     table = read_numbers("chameleon_t7_10k.csv", folder, ("x", "y", "label"))

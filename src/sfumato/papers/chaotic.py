@@ -37,7 +37,6 @@ def read_family(family: str, folder: str | Path | None = None) -> Floats:
 
     Parameters
     ----------
-    family : "census", "housing", "tarragona" or "wages"
     folder : path, optional
 
     Returns
@@ -126,7 +125,6 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
 
     Parameters
     ----------
-    worker : Worker
     quick : bool
         10 runs for each copy, as the paper, instead of 40.
     folder : path, optional

@@ -86,8 +86,6 @@ def chaotic_tables(measured: ChaoticMeasured, clusters: tuple[int, ...], degrees
 
     Parameters
     ----------
-    measured : ChaoticMeasured
-    clusters : tuple of int
     degrees : (int, int)
         Degrees of freedom of the F tests.
     """
@@ -123,8 +121,6 @@ def chaotic_figures(
 
     Parameters
     ----------
-    measured : ChaoticMeasured
-    clusters : tuple of int
     tables : {family: array of shape (n, d)}
     """
     panels = []

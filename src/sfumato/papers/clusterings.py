@@ -23,8 +23,6 @@ def kmeans_labels(table: NDArray[np.float64], n_clusters: int, seed: int = 0) ->
     Parameters
     ----------
     table : array of shape (n, d)
-    n_clusters : int
-    seed : int
     """
     found = KMeans(n_clusters, n_init=10, random_state=seed).fit(table)
     return np.asarray(found.labels_, dtype=np.int64)
@@ -38,7 +36,6 @@ def chameleon_labels(
     Parameters
     ----------
     table : array of shape (n, d)
-    n_clusters : int
     n_init : int
         Most runs; two that agree settle it.
     knn : int

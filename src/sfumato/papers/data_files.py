@@ -114,7 +114,6 @@ def check_files(files: Sequence[str], folder: str | Path | None = None) -> None:
 
     Parameters
     ----------
-    files : sequence of str
     folder : path, optional
     """
     for file in files:
@@ -144,7 +143,6 @@ def read_numbers(
 
     Parameters
     ----------
-    file : str
     folder : path, optional
     columns : sequence of str, optional
         None takes all.

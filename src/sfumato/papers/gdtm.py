@@ -43,10 +43,8 @@ def perturber(method: str, rho: int, seed: int) -> AdditiveNoise | Enhanced | Tr
 
     Parameters
     ----------
-    method : "TDP", "SDP", "RDP", "HDP" or "ADP"
     rho : int
         Per cent of the rows that get noise afterwards.
-    seed : int
 
     Examples
     --------
@@ -131,7 +129,6 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
 
     Parameters
     ----------
-    worker : Worker
     quick : bool
         10 runs for k-means and 1 for Chameleon instead of 20, and Chameleon with rho left out.
     folder : path, optional

@@ -161,14 +161,7 @@ def _claims(measured: Measured, clusters: tuple[int, ...]) -> Table:
 
 
 def gdtm_tables(measured: Measured, clusters: tuple[int, ...], methods: tuple[str, ...]) -> tuple[Table, ...]:
-    """Return tables 1 to 6 and the claims.
-
-    Parameters
-    ----------
-    measured : Measured
-    clusters : tuple of int
-    methods : tuple of str
-    """
+    """Return tables 1 to 6 and the claims."""
     tables = []
     for rho in (0, 5, 10):
         tables.append(_rate_table(measured, rho, clusters))

@@ -95,7 +95,6 @@ def reproduce(worker: Worker, *, quick: bool, folder: object = None) -> Reproduc
 
     Parameters
     ----------
-    worker : Worker
     quick : bool
         Chameleon on one release only, with a sample of 200.
     folder : unused

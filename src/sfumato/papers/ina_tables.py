@@ -107,7 +107,6 @@ def ina_tables(measured: Measured, clusters: tuple[int, ...], samples: tuple[int
     Parameters
     ----------
     measured : {(sample, k): releases}
-    clusters, samples : tuple of int
     """
     columns = tuple(f"k={k}" for k in clusters)
 

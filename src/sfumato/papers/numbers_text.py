@@ -13,11 +13,6 @@ MARKS = {"matched": "=", "trend": "~", "unreachable": "u", "missed": "!"}
 def number_text(value: float | None, digits: int = 3) -> str:
     """Return a number with so many significant digits; nothing is a dash.
 
-    Parameters
-    ----------
-    value : float or None
-    digits : int
-
     Examples
     --------
     >>> number_text(0.01234), number_text(3.85e10), number_text(None), number_text(0.0), number_text(7645.5)

@@ -58,7 +58,6 @@ def read_table(name: str, folder: str | Path | None = None) -> Floats:
 
     Parameters
     ----------
-    name : "wine", "bcw" or "shuttle"
     folder : path, optional
     """
     file = SETTINGS[name].file
@@ -168,7 +167,6 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
 
     Parameters
     ----------
-    worker : Worker
     quick : bool
         8 starts on Shuttle instead of 100, times from 3 rounds instead of 15.
     folder : path, optional

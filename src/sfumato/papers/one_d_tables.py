@@ -170,10 +170,5 @@ def _times(measured: OneDMeasured) -> Table:
 
 
 def one_d_tables(measured: OneDMeasured) -> tuple[Table, ...]:
-    """Return tables 2 to 5 and the claims.
-
-    Parameters
-    ----------
-    measured : OneDMeasured
-    """
+    """Return tables 2 to 5 and the claims."""
     return (*(_table(measured, name) for name in ONE_D), _claims(measured), _times(measured))

@@ -30,10 +30,8 @@ def draw_points(paper: str, n_clusters: int, *, seed: int = 1) -> NDArray[np.flo
 
     Parameters
     ----------
-    paper : "gdtm" or "ina"
     n_clusters : int
         2 to 6, the layout.
-    seed : int
 
     Returns
     -------

@@ -104,8 +104,6 @@ def judge(
 
     Parameters
     ----------
-    printed : float or None
-    ours : float
     bar : Bar
         Outside it the cell is missed.
     near : Bar, optional

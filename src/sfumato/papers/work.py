@@ -53,8 +53,6 @@ class Worker:
 
         Parameters
         ----------
-        function : picklable function of one item
-        items : sequence
         text : str
             What is being done, for the progress.
         """

@@ -36,8 +36,6 @@ def audit_files(
 
     Parameters
     ----------
-    original, released : Source
-    key : Key
     body : ReceiptBody
         The receipt of the release.
     trusted : bool
@@ -84,13 +82,7 @@ def audit_files(
 
 
 def check_limits(limits: Limits, found: Audit) -> None:
-    """Raise if an audit does not find what a policy demands.
-
-    Parameters
-    ----------
-    limits : Limits
-    found : Audit
-    """
+    """Raise if an audit does not find what a policy demands."""
     missed = []
     if limits.min_grade is not None and _GRADES.index(found.grade) > _GRADES.index(limits.min_grade):
         missed.append(f"grade {found.grade}, and the policy demands {limits.min_grade} ({found.verdict})")

@@ -24,9 +24,6 @@ def require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -
 
     Parameters
     ----------
-    table : Source
-    body : ReceiptBody
-    key : Key
     watch : Watch
         Told of one pass.
     """

@@ -56,12 +56,7 @@ class Cells(Hidden):
         return tuple(name for name in self.roles.confidential if not self.rules[name].missing_values)
 
     def numbers(self, raw: RawBatch) -> tuple[NumberBatch, list[Any]]:
-        """Return the confidential cells of some rows, and their text where the file is text.
-
-        Parameters
-        ----------
-        raw : RawBatch
-        """
+        """Return the confidential cells of some rows, and their text where the file is text."""
         columns, masks, texts = [], [], []
         for i, name in enumerate(self.roles.confidential):
             values, mask, text = parse_column(raw.frame[name], self.rules[name].missing_values, self.what, raw.start)

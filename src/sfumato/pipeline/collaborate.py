@@ -80,7 +80,6 @@ def summarize(
         Name of this owner, the same in every pass.
     joint : path, optional
         What `merge` has written; None for the first pass.
-    force : bool
     **options
         method, parameters, identifier, keep and name, as in `sfumato.release`; for the first pass.
     """
@@ -123,12 +122,10 @@ def merge(
 
     Parameters
     ----------
-    summaries : sequence of paths
     target : path
         The joint file to write.
     key : Key or path
         The shared key.
-    force : bool
     """
     shared = _shared_key(key)
     check_outputs({"the joint file": Path(target)}, inputs(key, *summaries), force=force)
@@ -171,13 +168,10 @@ def release_joint(
 
     Parameters
     ----------
-    source, target : paths
     key : path
         The shared key.
     joint : path
         What the last `merge` has written.
-    owner : str
-    force : bool
 
     Returns
     -------

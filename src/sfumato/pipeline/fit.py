@@ -64,11 +64,6 @@ def survey_table(
 
     Parameters
     ----------
-    source : Described
-    plan : Plan
-    key : Key
-    engine : Engine
-    watch : Watch
     history : RowHasher, optional
     """
     names = plan.roles.confidential
@@ -103,10 +98,6 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
 
     Parameters
     ----------
-    source : Described
-    plan : Plan
-    key : Key
-    engine : Engine
     watch : Watch
         Its expected passes are corrected when cells are missing.
     history : RowHasher, optional

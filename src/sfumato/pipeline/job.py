@@ -46,10 +46,8 @@ class ReleaseJob(Hidden):
 
     Parameters
     ----------
-    table : Described
     policy : Policy
         With everything that overrides it.
-    owner : ReleaseKey
     perturber : Perturber, optional
         Used instead of the policy's method.
     watch : Watch, optional
@@ -97,8 +95,6 @@ class ReleaseJob(Hidden):
 
         Parameters
         ----------
-        engine : Engine
-        workspace : Workspace
         rows : int, optional
             How many rows are written here, if not all: those of one owner among several.
         """
@@ -116,7 +112,6 @@ class ReleaseJob(Hidden):
 
         Parameters
         ----------
-        part : Path
         kind : str
             See `file_kind`.
 
@@ -203,7 +198,6 @@ class ReleaseJob(Hidden):
 
         Parameters
         ----------
-        workspace : Workspace
         receipt : Path, optional
             None puts the receipt beside the key.
         report : Path, optional
@@ -229,7 +223,6 @@ class ReleaseJob(Hidden):
 
         Parameters
         ----------
-        target : Path
         place : Path
             Where the sealed receipt stands.
         """

@@ -21,8 +21,6 @@ def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
 
     Parameters
     ----------
-    policy : Policy
-    key : Key
     perturber : Perturber, optional
         Used instead of the policy's method; its key and columns are not.
     """
@@ -31,12 +29,7 @@ def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
 
 
 def build_perturber(policy: Policy) -> Any:
-    """Return the perturber of a policy: its method, enhanced and guarded as it says.
-
-    Parameters
-    ----------
-    policy : Policy
-    """
+    """Return the perturber of a policy: its method, enhanced and guarded as it says."""
     row = _row(policy)
     parameters = policy.method.parameters if policy.method else {}
     check_settings(row, parameters, policy)
@@ -73,8 +66,6 @@ def check_settings(row: Method, parameters: Mapping[str, Any], policy: Policy) -
 
     Parameters
     ----------
-    row : Method
-    parameters : mapping
     policy : Policy
         Knows the lines.
     """

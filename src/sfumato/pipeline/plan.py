@@ -84,9 +84,6 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
 
     Parameters
     ----------
-    source : Described
-    policy : Policy
-    key : Key
     perturber : Perturber, optional
         Used instead of the policy's method.
     """

@@ -158,12 +158,7 @@ class Policy(_Strict):
         return f"{self._what}: " if line is None else f"{self._what}, line {line}: "
 
     def rules(self, names: Sequence[str]) -> dict[str, ColumnRules]:
-        """Return the rules of each confidential column.
-
-        Parameters
-        ----------
-        names : sequence of str
-        """
+        """Return the rules of each confidential column."""
         everywhere = (*self.missing_values, *self.columns.missing_values)
         out = {}
         for name in names:

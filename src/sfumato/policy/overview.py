@@ -118,7 +118,6 @@ def overview(
 
     Parameters
     ----------
-    source : Source
     key : Key
         Decides which rows are sampled.
     size : int
@@ -193,11 +192,6 @@ def _kind(dtype: pl.DataType) -> str:
 
 def complete_columns(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return numeric columns with missing cells filled by the median, the way a release fits on them.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-    names : sequence of str
 
     Examples
     --------

@@ -17,7 +17,6 @@ def profile(source: Source, rows: int = _ROWS) -> tuple[ColumnTraits, ...]:
 
     Parameters
     ----------
-    source : Source
     rows : int
         How many rows are looked at.
     """

@@ -66,7 +66,6 @@ def assign_roles(
     ----------
     names : sequence of str
         All columns.
-    identifier, keep : sequences of str
     record_id : str, optional
         Dropped unless it is kept.
     what : str
@@ -124,10 +123,6 @@ class Guess:
 
 def guess_roles(columns: Sequence[ColumnTraits]) -> tuple[Guess, ...]:
     """Guess the role of every column; a person must confirm it.
-
-    Parameters
-    ----------
-    columns : sequence of ColumnTraits
 
     Examples
     --------

@@ -15,10 +15,6 @@ __all__ = ["first_policy", "policy_text"]
 def first_policy(guesses: Sequence[Guess]) -> str:
     """Return a policy to begin with: the guessed roles and their reasons.
 
-    Parameters
-    ----------
-    guesses : sequence of Guess
-
     Examples
     --------
     >>> print(first_policy([Guess("id", "identifier", "a different value in every row"),
@@ -77,10 +73,6 @@ _REST = """
 
 def policy_text(policy: Policy) -> str:
     r"""Return a policy as TOML that reads back as the same policy.
-
-    Parameters
-    ----------
-    policy : Policy
 
     Examples
     --------

@@ -115,13 +115,7 @@ def order_subkey(key: Key, identity: bytes) -> bytes:
 
 
 def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
-    """Return the original row that stands in each row of a release.
-
-    Parameters
-    ----------
-    key : Key
-    body : ReceiptBody
-    """
+    """Return the original row that stands in each row of a release."""
     if not body.shuffled:
         return np.arange(body.n_rows, dtype=np.int64)
     words = RowRange(body.first_row, body.first_row + body.n_rows).words(
@@ -135,8 +129,6 @@ def release_places(key: Key, body: ReceiptBody, rows: NDArray[np.int64]) -> NDAr
 
     Parameters
     ----------
-    key : Key
-    body : ReceiptBody
     rows : array of shape (m,)
         Numbers of original rows.
 
@@ -165,13 +157,7 @@ def release_places(key: Key, body: ReceiptBody, rows: NDArray[np.int64]) -> NDAr
 
 
 def seal_receipt(key: Key, body: ReceiptBody) -> bytes:
-    """Return the sealed receipt: a header line and one line of base64.
-
-    Parameters
-    ----------
-    key : Key
-    body : ReceiptBody
-    """
+    """Return the sealed receipt: a header line and one line of base64."""
     header = f"{_HEADER} {key.fingerprint}".encode()
     nonce = secrets.token_bytes(_NONCE)
     text = json.dumps(asdict(body), allow_nan=False, separators=(",", ":")).encode()
@@ -184,8 +170,6 @@ def open_receipt(key: Key, sealed: bytes, what: str = "the receipt") -> ReceiptB
 
     Parameters
     ----------
-    key : Key
-    sealed : bytes
     what : str
         How errors call it.
     """

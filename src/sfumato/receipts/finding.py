@@ -50,13 +50,7 @@ def _sweep(path: Path) -> None:
 
 
 def read_receipt(path: Path, key: Key) -> ReceiptBody:
-    """Read and open a receipt.
-
-    Parameters
-    ----------
-    path : Path
-    key : Key
-    """
+    """Read and open a receipt."""
     reason = None
     sealed = b""
     try:
@@ -78,7 +72,6 @@ def find_receipt(folder: Path, key: Key, *, n_rows: int | None = None, digest: s
     ----------
     folder : Path
         The folder of the key.
-    key : Key
     n_rows : int, optional
         Rows of the release.
     digest : str, optional
@@ -109,7 +102,6 @@ def receipt_of(
 
     Parameters
     ----------
-    key : Key or path
     receipt : Receipt or path, optional
         None looks for the receipt with the key.
     n_rows : int, optional
@@ -140,9 +132,7 @@ def receipt_of_file(
 
     Parameters
     ----------
-    key : Key or path
     receipt : Receipt or path, optional
-    released : Path
     n_rows : int, optional
     """
     opened, _ = load_key(key)

@@ -54,7 +54,6 @@ def rows_hasher(key: Key, identity: bytes, names: Sequence[str]) -> RowHasher:
 
     Parameters
     ----------
-    key : Key
     identity : bytes
         See `release_identity`.
     names : sequence of str
@@ -69,13 +68,7 @@ def is_released_file(path: Path, key: Key, body: ReceiptBody) -> bool:
 
 
 class ReleasedRows:
-    """The released numbers as they are read back, in any blocks, against the receipt.
-
-    Parameters
-    ----------
-    key : Key
-    body : ReceiptBody
-    """
+    """The released numbers as they are read back, in any blocks, against the receipt."""
 
     def __init__(self, key: Key, body: ReceiptBody) -> None:
         self._body = body
@@ -136,8 +129,6 @@ def require_original_numbers(table: Any, key: Key, body: ReceiptBody) -> str | N
     ----------
     table : dataframe or array
         With all columns that were perturbed; an array has no other.
-    key : Key
-    body : ReceiptBody
     """
     names = [str(entry["name"]) for entry in body.columns]
     columns = _columns_of(table, names, body, "the original")
@@ -163,8 +154,6 @@ def require_released_numbers(table: Any, key: Key, body: ReceiptBody, order: NDA
     ----------
     table : dataframe or array
         With all released columns of numbers; an array has no other.
-    key : Key
-    body : ReceiptBody
     order : array of shape (n,)
         See `release_order`.
     """

@@ -26,7 +26,6 @@ def pairs_chart(pairs: Sequence[Pair], *, first: str, second: str, title: str) -
 
     Parameters
     ----------
-    pairs : sequence of Pair
     first, second : str
         What the two bars are.
     title : str

@@ -81,28 +81,14 @@ def percent(value: float) -> str:
 
 
 def text(x: float, y: float, words: str, *, anchor: str = "start", colour: str = INK, bold: bool = False) -> str:
-    """Return words at a place.
-
-    Parameters
-    ----------
-    x, y : float
-    words : str
-    anchor : "start", "middle" or "end"
-    colour : str
-    bold : bool
-    """
+    """Return words at a place."""
     weight = ' font-weight="700"' if bold else ""
     turned = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}"{turned}{weight}>{escape(words)}</text>'
 
 
 def frame(x: Axis, y: Axis) -> str:
-    """Return the two axes of a chart: grid, ticks and titles.
-
-    Parameters
-    ----------
-    x, y : Axis
-    """
+    """Return the two axes of a chart: grid, ticks and titles."""
     left, right = min(x.start, x.end) - MARGIN, max(x.start, x.end)
     top, bottom = min(y.start, y.end), max(y.start, y.end) + MARGIN
     grid = "".join(f"M{x.place(tick):.1f} {top:.1f}V{bottom:.1f}" for tick in x.ticks)
@@ -121,8 +107,6 @@ def drawing(width: float, height: float, title: str, description: str, body: str
 
     Parameters
     ----------
-    width, height : float
-    title, description : str
     body : str
         SVG elements.
     """

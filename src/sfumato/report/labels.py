@@ -44,11 +44,6 @@ class Named:
 def merge_near(spots: Sequence[Spot], distance: float = 9.0) -> list[Spot]:
     """Let spots of one grade that nearly cover one another share a mark.
 
-    Parameters
-    ----------
-    spots : sequence of Spot
-    distance : float
-
     Examples
     --------
     >>> [spot.words for spot in merge_near([Spot(0, 0, "F", ("a",)), Spot(1, 1, "F", ("b",)), Spot(0, 0, "A", ("c",))])]
@@ -70,7 +65,6 @@ def place_names(spots: Sequence[Spot], room: Box, radius: float) -> list[Named]:
 
     Parameters
     ----------
-    spots : sequence of Spot
     room : (left, top, right, bottom)
         Names stay inside.
     radius : float

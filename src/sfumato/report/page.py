@@ -17,10 +17,6 @@ __all__ = ["render_fragment", "render_page", "write_page"]
 def render_page(page: Page) -> str:
     """Return a page as a complete HTML document.
 
-    Parameters
-    ----------
-    page : Page
-
     Examples
     --------
     >>> from sfumato.report.blocks import Page, Paragraph
@@ -32,23 +28,12 @@ def render_page(page: Page) -> str:
 
 
 def render_fragment(page: Page) -> str:
-    """Return a page's content with its style, for notebooks.
-
-    Parameters
-    ----------
-    page : Page
-    """
+    """Return a page's content with its style, for notebooks."""
     return _template().render(page=page, kind=kind_of, style=_style(), whole=False)
 
 
 def write_page(page: Page, path: str | os.PathLike[str]) -> str:
-    """Write a page to a file, whole or not at all, and return it.
-
-    Parameters
-    ----------
-    page : Page
-    path : path
-    """
+    """Write a page to a file, whole or not at all, and return it."""
     html = render_page(page)
     write_atomically(path, lambda file: file.write(html.encode()))
     return html

@@ -53,7 +53,6 @@ def tradeoff_chart(points: Sequence[Point], *, limit: float | None = None) -> st
 
     Parameters
     ----------
-    points : sequence of Point
     limit : float, optional
         A limit on misclassification, drawn as a line.
 

@@ -44,8 +44,6 @@ class SparkEngine:
 
     Parameters
     ----------
-    table : SparkTable
-    watch : Watch
     save : callable, optional
         Saves the released DataFrame (the last pass of a release to a file).
     """
@@ -105,8 +103,6 @@ class SparkEngine:
 
         Parameters
         ----------
-        cells : Cells
-        job : WriteJob
         told : accumulator, optional
             See `write_rows`.
         """

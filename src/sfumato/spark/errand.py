@@ -116,7 +116,6 @@ def job_of(data: Mapping[str, Any], replay: Replay, types: Mapping[str, Any], fi
 
     Parameters
     ----------
-    data : mapping
     replay : Replay
         With its rounds done.
     types : mapping

@@ -19,15 +19,7 @@ __all__ = ["spark_engine"]
 
 
 def spark_engine(source: Source, workspace: Workspace, target: Path, watch: Watch) -> SparkEngine:
-    """Return the Spark engine of a release to a file; see `sfumato.release`.
-
-    Parameters
-    ----------
-    source : Source
-    workspace : Workspace
-    target : Path
-    watch : Watch
-    """
+    """Return the Spark engine of a release to a file; see `sfumato.release`."""
     if not isinstance(source, TypedSource) or source.kind != "parquet":
         raise DataError(
             f"{source.path}: the Spark engine reads Parquet, whose rows have numbers that every executor can see",

@@ -23,12 +23,7 @@ class _ByPartition(AccumulatorParam[dict[int, Any]]):
 
 
 class Outcomes:
-    """Collect what partitions tell.
-
-    Parameters
-    ----------
-    context : pyspark.SparkContext
-    """
+    """Collect what partitions tell."""
 
     def __init__(self, context: Any) -> None:
         self.accumulator = context.accumulator({}, _ByPartition())

@@ -28,7 +28,6 @@ class SparkTable:
 
     Parameters
     ----------
-    dataframe : pyspark.sql.DataFrame
     row_number : str, optional
         A column that numbers the rows from 0.
     record_id : str, optional
@@ -119,7 +118,6 @@ def check_types(table: SparkTable, types: dict[str, Any], used: tuple[str, ...])
 
     Parameters
     ----------
-    table : SparkTable
     types : dict
         The types in the files.
     used : tuple of str

@@ -42,7 +42,6 @@ class Studio:
     ----------
     folder : Folder
         For uploads and results.
-    limits : Limits
     """
 
     def __init__(self, folder: Folder, limits: Limits | None = None) -> None:
@@ -100,12 +99,7 @@ class Studio:
 
 
 def make_app(studio: Studio) -> Starlette:
-    """Return the application; `security.Gate` goes around it.
-
-    Parameters
-    ----------
-    studio : Studio
-    """
+    """Return the application; `security.Gate` goes around it."""
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:

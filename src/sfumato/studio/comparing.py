@@ -17,14 +17,7 @@ COMPARE_CLUSTERS = 4
 
 
 def compare(prepared: Prepared, key: Key, stream: Stream) -> None:
-    """Preview every method and send its figures; one that refuses the table says why.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    key : Key
-    stream : Stream
-    """
+    """Preview every method and send its figures; one that refuses the table says why."""
     rows = [row for row in methods() if not row.wraps]
     for done, row in enumerate(rows):
         stream.send({"type": "trying", "method": row.id, "done": done, "of": len(rows)})

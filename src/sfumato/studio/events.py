@@ -62,7 +62,6 @@ async def json_lines(work: Callable[[Stream], None], pool: ThreadPoolExecutor) -
     ----------
     work : callable
         Takes the `Stream` to send to.
-    pool : ThreadPoolExecutor
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Item | None] = asyncio.Queue()

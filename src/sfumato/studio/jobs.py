@@ -41,7 +41,6 @@ class ReleaseJobs:
 
     Parameters
     ----------
-    folder : Folder
     board : Board
         Where every tab hears of it.
     """
@@ -54,13 +53,7 @@ class ReleaseJobs:
         self._job: _Job | None = None
 
     def start(self, dataset: Dataset, settings: Mapping[str, Any]) -> None:
-        """Begin to release a table with checked settings.
-
-        Parameters
-        ----------
-        dataset : Dataset
-        settings : mapping
-        """
+        """Begin to release a table with checked settings."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 raise BusyError("another release is running", hint="wait until it is done, or cancel it")

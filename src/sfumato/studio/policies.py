@@ -54,10 +54,6 @@ def policy_of(roles: Mapping[str, str], settings: Mapping[str, Any]) -> Policy:
 def file_stem(label: str) -> str:
     """Return the name of a file without its ending, in letters that every system takes.
 
-    Parameters
-    ----------
-    label : str
-
     Examples
     --------
     >>> file_stem("my <b>customers</b>.csv.gz")
@@ -74,6 +70,5 @@ def command_line(source: str, target: str, policy: str, key: Path) -> str:
     ----------
     source, target, policy : str
         Names of files as the user has them.
-    key : Path
     """
     return shlex.join(["sfumato", "release", source, "-o", target, "--policy", policy, "--key", str(key)])

@@ -104,7 +104,6 @@ class Prepared(Hidden):
         ----------
         released : array of shape (m, e)
             The first m rows, released.
-        k : int
         same_columns : bool
             Whether released columns mean the same as the original ones; else both tables stay unscaled.
         """
@@ -147,13 +146,7 @@ def main_directions(scaled: Floats) -> Floats:
 
 
 def prepare(sample: Any, names: Sequence[str]) -> Prepared:
-    """Return the confidential columns of a sample, ready for previews.
-
-    Parameters
-    ----------
-    sample : polars.DataFrame
-    names : sequence of str
-    """
+    """Return the confidential columns of a sample, ready for previews."""
     if not names:
         raise DataError("no column is confidential: there is nothing to protect", hint="choose at least one column")
     if len(sample) < FEWEST_ROWS:

@@ -39,8 +39,6 @@ def before(prepared: Prepared, axes: Sequence[str] | None, k: int) -> dict[str, 
 
     Parameters
     ----------
-    prepared : Prepared
-    axes : two column names, or None for the main directions
     k : int
         Number of clusters.
     """
@@ -66,13 +64,10 @@ def preview(
 
     Parameters
     ----------
-    prepared : Prepared
     settings : dict
         From `checked_settings`.
-    key : Key
     axes, k
         See `before`.
-    stream : Stream
     picture_only : bool
         Send the points and nothing else: the same release on other axes.
 

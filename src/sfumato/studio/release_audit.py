@@ -32,7 +32,6 @@ def audit_sample(
 
     Parameters
     ----------
-    original, released : Path
     receipt : Receipt
         Of the release, with its key where it says.
     rows : array of shape (m,)

@@ -84,13 +84,7 @@ class Access:
 
 
 class Gate:
-    """Refuse what is not the studio's own page, and put the security headers on every answer.
-
-    Parameters
-    ----------
-    app : ASGI application
-    access : Access
-    """
+    """Refuse what is not the studio's own page, and put the security headers on every answer."""
 
     def __init__(self, app: App, access: Access) -> None:
         self._app = app

@@ -157,7 +157,6 @@ class Session:
 
         Parameters
         ----------
-        path : Path
         label, shown_path : str
             See `Dataset`.
         tell : callable

@@ -91,7 +91,6 @@ def perturber_of(settings: Settings, key: Key, columns: list[str]) -> Any:
     ----------
     settings : dict
         From `checked_settings`.
-    key : Key
     columns : list of str
         Names of the confidential columns.
     """

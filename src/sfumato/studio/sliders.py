@@ -16,10 +16,6 @@ SHOWN = {*_NUMERIC, "choice", "flag"}  # kinds of parameters that have a control
 def control(parameter: Parameter) -> dict[str, Any]:
     """Return what the page needs to draw a control for a parameter.
 
-    Parameters
-    ----------
-    parameter : Parameter
-
     Returns
     -------
     dict

@@ -36,8 +36,6 @@ class RefusedUploadError(DataError):
 
     Parameters
     ----------
-    message : str
-    hint : str
     status : int
         Of the HTTP answer.
     """
@@ -98,13 +96,10 @@ async def receive(
 
     Parameters
     ----------
-    body : async iterator of bytes
     announced : int or None
         Size that the browser announces.
     ending : str
         From `label_of`.
-    folder : Folder
-    limits : Limits
     """
     if announced is not None and announced > limits.file_bytes:
         raise _too_large(limits)

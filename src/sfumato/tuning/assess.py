@@ -46,8 +46,6 @@ class TableAssessor:
 
     Parameters
     ----------
-    subject : Subject
-    clusters : sequence of int
     seed : int
         Of the search. Held-out repetitions use other seeds and other keys.
     limit : float
@@ -121,13 +119,7 @@ class TableAssessor:
         return score_of(self.trial(candidate, repetition))
 
     def trial(self, candidate: Candidate, repetition: int | None) -> Trial:
-        """Release and audit a candidate; None is the search's own key and seed.
-
-        Parameters
-        ----------
-        candidate : Candidate
-        repetition : int or None
-        """
+        """Release and audit a candidate; None is the search's own key and seed."""
         setting = self.setting(candidate)
         held_out = repetition is not None
         number = 1_000 + repetition if repetition is not None else 0
@@ -139,10 +131,5 @@ class TableAssessor:
 
 
 def score_of(trial: Trial) -> Score:
-    """Return the score of a trial.
-
-    Parameters
-    ----------
-    trial : Trial
-    """
+    """Return the score of a trial."""
     return Score(trial.useful.excess_mean, trial.audit.grade, trial.audit.privacy.median_residual or 0.0, trial.linkage)

@@ -120,10 +120,8 @@ def compared(trial: Trial, name: str, *, best: bool) -> Compared:
 
     Parameters
     ----------
-    trial : Trial
     name : str
         Name of the class.
-    best : bool
     """
     privacy, useful = trial.audit.privacy, trial.useful
     return Compared(
@@ -151,10 +149,6 @@ def pareto_front(trials: Sequence[Trial]) -> list[bool]:
     """Tell for each trial whether no other is at least as good in everything and better in something.
 
     Everything is: grade, residual security of the median column, excess misclassification.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
     """
     figures = [
         (

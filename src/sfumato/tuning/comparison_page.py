@@ -27,7 +27,6 @@ def comparison_page(found: Comparison, *, command: str | None = None) -> Page:
 
     Parameters
     ----------
-    found : Comparison
     command : str, optional
         What to type to repeat it.
     """
@@ -87,7 +86,6 @@ def chart_of(tried: Sequence[Compared], *, limit: float | None = None) -> str:
 
     Parameters
     ----------
-    tried : sequence of Compared
     limit : float, optional
     """
     return tradeoff_chart(
@@ -100,12 +98,7 @@ def chart_of(tried: Sequence[Compared], *, limit: float | None = None) -> str:
 
 
 def tried_table(tried: Sequence[Compared]) -> Table:
-    """Return the table of settings.
-
-    Parameters
-    ----------
-    tried : sequence of Compared
-    """
+    """Return the table of settings."""
     columns = (
         Column("method"),
         Column("grade"),

@@ -16,12 +16,7 @@ __all__ = ["by_merit", "comparison_text", "late_notes", "lines_of", "number"]
 
 
 def by_merit(tried: Sequence[Compared]) -> list[Compared]:
-    """Return settings by grade, then by what the clusters lose, then by what is hidden.
-
-    Parameters
-    ----------
-    tried : sequence of Compared
-    """
+    """Return settings by grade, then by what the clusters lose, then by what is hidden."""
     return sorted(tried, key=lambda one: (GRADES.index(one.grade), one.excess_mean, -(one.residual or 0.0), one.label))
 
 
@@ -37,12 +32,7 @@ def number(value: float | None) -> str:
 
 
 def comparison_text(found: Comparison) -> str:
-    """Return a comparison as text.
-
-    Parameters
-    ----------
-    found : Comparison
-    """
+    """Return a comparison as text."""
     rows = f"{found.n_rows:,} rows"
     if found.rows_measured < found.n_rows:
         rows += f" ({found.rows_measured:,} measured)"
@@ -55,12 +45,7 @@ def comparison_text(found: Comparison) -> str:
 
 
 def late_notes(tried: Sequence[Compared]) -> list[str]:
-    """Return which attacks ran out of time on which settings.
-
-    Parameters
-    ----------
-    tried : sequence of Compared
-    """
+    """Return which attacks ran out of time on which settings."""
     return [
         f"{one.label}: out of time, so the grade may be too good: {', '.join(one.timed_out)}"
         for one in tried
@@ -69,12 +54,7 @@ def late_notes(tried: Sequence[Compared]) -> list[str]:
 
 
 def lines_of(tried: Sequence[Compared]) -> list[str]:
-    """Return a table of settings, with what each figure means.
-
-    Parameters
-    ----------
-    tried : sequence of Compared
-    """
+    """Return a table of settings, with what each figure means."""
     head = (
         f"  {'':2}{'method':18}{'grade':>6} {'other cluster':>14} {'worst k':>9} {'shared':>9} "
         f"{'residual':>9} {'linked':>8}  settings"

@@ -37,7 +37,6 @@ def holds(score: Score, limit: float, min_grade: str | None) -> bool:
 
     Parameters
     ----------
-    score : Score
     limit : float
         Most excess misclassification.
     min_grade : str, optional
@@ -71,7 +70,6 @@ def confirm(
         Scores a candidate in a held-out repetition, numbered from 0.
     limit, min_grade
         See `holds`.
-    repetitions : int
 
     Returns
     -------

@@ -28,10 +28,6 @@ def tuned_policy(
 
     Parameters
     ----------
-    subject : Subject
-    setting : Setting
-    max_misclassification : float
-    min_grade : str
     clusters : sequence of int
         Numbers of clusters for which the limit was met.
     """

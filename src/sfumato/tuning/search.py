@@ -94,7 +94,6 @@ def merit(score: Score, limit: float) -> tuple[float, int, float, float]:
 
     Parameters
     ----------
-    score : Score
     limit : float
         Most excess misclassification.
 
@@ -122,8 +121,6 @@ def search(
 
     Parameters
     ----------
-    source : iterator of Candidate
-    assess : Assessor
     limit : float
         Most excess misclassification.
     time_left : callable

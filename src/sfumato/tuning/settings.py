@@ -47,11 +47,6 @@ class Setting:
     def given(self, name: str, value: Any) -> Setting:
         """Return the setting with a value for a parameter, if its method has one of that name and nobody has set it.
 
-        Parameters
-        ----------
-        name : str
-        value : object
-
         Examples
         --------
         >>> Setting("mdav").given("group_size", 4).parameters, Setting("mdav").given("scale", 1.0).parameters
@@ -121,13 +116,7 @@ def catalogue_settings(names: Sequence[str] | None = None, clusters: Sequence[in
 
 
 def keeping(setting: Setting, clusters: Sequence[int]) -> Setting:
-    """Return the setting with the numbers of clusters that matter, if its method keeps named clusterings.
-
-    Parameters
-    ----------
-    setting : Setting
-    clusters : sequence of int
-    """
+    """Return the setting with the numbers of clusters that matter, if its method keeps named clusterings."""
     return setting if tuple(clusters) == KMEANS else setting.given("clusterings", tuple(clusters))
 
 
@@ -136,14 +125,7 @@ def _inner(row: Method) -> Setting | None:
 
 
 def make_perturber(setting: Setting, key: Key, release: str = "r0") -> Any:
-    """Return the perturber of a setting.
-
-    Parameters
-    ----------
-    setting : Setting
-    key : Key
-    release : str
-    """
+    """Return the perturber of a setting."""
     row = method(setting.method)
     given = dict(setting.parameters)
     if row.wraps:

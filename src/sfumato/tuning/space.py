@@ -92,14 +92,7 @@ def _sobol(dimensions: int, seed: int, place: int) -> np.ndarray[Any, np.dtype[n
 
 
 def neighbours(candidate: Candidate, count: int, seed: int) -> list[Candidate]:
-    """Return candidates in a small box around one, to look closer where it went well.
-
-    Parameters
-    ----------
-    candidate : Candidate
-    count : int
-    seed : int
-    """
+    """Return candidates in a small box around one, to look closer where it went well."""
     if not candidate.place:
         return []
     generator = np.random.default_rng([seed, 32])
@@ -109,22 +102,13 @@ def neighbours(candidate: Candidate, count: int, seed: int) -> list[Candidate]:
 
 
 def searched(row: Method) -> list[Parameter]:
-    """Return the parameters of a method that are searched, those of a wrapped method last.
-
-    Parameters
-    ----------
-    row : Method
-    """
+    """Return the parameters of a method that are searched, those of a wrapped method last."""
     own = [parameter for parameter in row.parameters if parameter.search is not None]
     return own + (searched(method(row.inner)) if row.wraps else [])
 
 
 def setting_of(candidate: Candidate) -> Setting:
     """Return the setting of a candidate: shares become values, numbers rounded to three digits.
-
-    Parameters
-    ----------
-    candidate : Candidate
 
     Examples
     --------

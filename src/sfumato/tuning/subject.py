@@ -75,7 +75,6 @@ def read_subject(
 
     Parameters
     ----------
-    table : dataframe, array or path of a CSV, Parquet or Arrow file
     identifier, keep : sequences of str
         Columns that a release drops, and those that it leaves as they are.
     max_rows : int

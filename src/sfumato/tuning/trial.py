@@ -63,24 +63,12 @@ class Trial:
 
 
 def trial_key(seed: int, repetition: int) -> Key:
-    """Return the key of a trial; repetitions have different ones.
-
-    Parameters
-    ----------
-    seed, repetition : int
-    """
+    """Return the key of a trial; repetitions have different ones."""
     return Key.from_insecure_seed(1_000_003 * seed + repetition)
 
 
 def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
-    """Return the release of a setting, rounded as a file would be; raises `SfumatoError` if it does not apply.
-
-    Parameters
-    ----------
-    subject : Subject
-    setting : Setting
-    key : Key
-    """
+    """Return the release of a setting, rounded as a file would be; raises `SfumatoError` if it does not apply."""
     setting = setting.given("decimals", {f"x{i}": n for i, n in enumerate(subject.decimals) if n is not None})
     with warnings.catch_warnings():
         # constant columns and unchanged cells show in the audit's figures
@@ -124,24 +112,14 @@ def attack_release(
 
 
 def public_description(setting: Setting) -> dict[str, object]:
-    """Return the method and all public parameters: what a reader of its description knows.
-
-    Parameters
-    ----------
-    setting : Setting
-    """
+    """Return the method and all public parameters: what a reader of its description knows."""
     row = method(setting.method)
     shown = {p.name: p.default for p in row.parameters if not p.secret and p.kind != "perturber"}
     return {"method": setting.method, **shown, **setting.public}
 
 
 def best_linkage(found: Audit) -> float | None:
-    """Return the share of people whose row the strongest linkage finds, measured on people who did not choose it.
-
-    Parameters
-    ----------
-    found : Audit
-    """
+    """Return the share of people whose row the strongest linkage finds, measured on people who did not choose it."""
     links = [line.rate for line in found.strongest if line.goal == "links" and line.rate is not None]
     return max(links) if links else None
 
@@ -151,9 +129,6 @@ def measure(yardstick: Yardstick, setting: Setting, released: Floats, *, rescale
 
     Parameters
     ----------
-    yardstick : Yardstick
-    setting : Setting
-    released : array
     rescaled : bool
         Whether to measure after the miner's own rescalings too.
     """

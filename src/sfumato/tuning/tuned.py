@@ -98,12 +98,7 @@ class Tuned(Frozen):
         return render_page(page) if path is None else write_page(page, path)
 
     def save_policy(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy of the winner.
-
-        Parameters
-        ----------
-        path : path
-        """
+        """Write the policy of the winner."""
         write_atomically(path, lambda file: file.write(self.policy.encode()))
 
     def _repr_html_(self) -> str:
@@ -119,12 +114,7 @@ class Tuned(Frozen):
 
 
 def figures_of(score: Score) -> Figures:
-    """Return a score as figures of the report.
-
-    Parameters
-    ----------
-    score : Score
-    """
+    """Return a score as figures of the report."""
     return Figures(
         grade=score.grade,  # type: ignore[arg-type]  # one of the literals
         excess=score.excess,

@@ -39,12 +39,7 @@ CHART_WORDS = (
 
 
 def sentence(found: Tuned) -> str:
-    """Return the outcome in one sentence.
-
-    Parameters
-    ----------
-    found : Tuned
-    """
+    """Return the outcome in one sentence."""
     limits = f"at most {percent(found.max_misclassification)} of the rows in another cluster"
     if found.min_grade is not None:
         limits += f" and grade {found.min_grade} or better"
@@ -55,12 +50,7 @@ def sentence(found: Tuned) -> str:
 
 
 def warnings_of(found: Tuned) -> list[str]:
-    """Return what must be said loudly.
-
-    Parameters
-    ----------
-    found : Tuned
-    """
+    """Return what must be said loudly."""
     out = []
     worst = _worst_grade(found.nearest)
     if found.met and worst in _WEAK:
@@ -86,12 +76,7 @@ def _worst_grade(one: Finalist) -> str:
 
 
 def tuned_text(found: Tuned) -> str:
-    """Return the outcome as text.
-
-    Parameters
-    ----------
-    found : Tuned
-    """
+    """Return the outcome as text."""
     lines = [sentence(found), *(f"warning: {text}" for text in warnings_of(found)), ""]
     lines.append(
         f"looked at {found.looked_at:,} settings, attacked {found.attacked:,}, audited {len(found.finalists)} in full; "
@@ -121,7 +106,6 @@ def tuned_page(found: Tuned, *, command: str | None = None) -> Page:
 
     Parameters
     ----------
-    found : Tuned
     command : str, optional
         What to type to repeat it.
     """

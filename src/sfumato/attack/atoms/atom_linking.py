@@ -79,7 +79,6 @@ def link_cells(
     ----------
     people : int
         How many are known.
-    held : list of Cell
     cost : callable
         Takes the position of a cell in `held` and some of its people, returns an array of shape
         (those people, rows of the cell).

@@ -30,7 +30,6 @@ def remaining_sums(
     Parameters
     ----------
     released : array of shape (n, d)
-    atoms : Atoms
     rows : array of shape (m,)
         Known rows.
     values : array of shape (m, d)

@@ -88,7 +88,6 @@ class Named:
         Published labels; None clusters the original by k-means.
     scaling : str
         The space of the published labels.
-    seed : int
     """
 
     def __init__(self, truth: FloatArray, labels: IntArray | None, scaling: str, seed: int) -> None:

@@ -142,7 +142,6 @@ def label_table(labels: Mapping[int, ArrayLike] | ArrayLike, n_rows: int) -> Int
     Parameters
     ----------
     labels : mapping of k to labels of shape (n,), or array of shape (n, number of clusterings)
-    n_rows : int
 
     Returns
     -------
@@ -201,8 +200,6 @@ def name_clusterings(
     ----------
     table : array of shape (n, d)
         Finite; more than 10,000 rows are sampled.
-    seed : int
-    clusters : sequence of int
     deadline : Deadline, optional
         Checked between clusterings.
 

@@ -75,7 +75,6 @@ def heads(generator: str, seeds: Sequence[int], shape: Shape, check: Callable[[]
     ----------
     generator : str
         A name in `GENERATORS`.
-    seeds : sequence of int
     shape : {'normal', 'uniform', 'arcsine'}
     check : callable
         Called now and then; may raise.

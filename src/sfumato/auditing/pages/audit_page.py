@@ -42,7 +42,6 @@ def audit_page(audit: Audit, *, command: str | None = None) -> Page:
 
     Parameters
     ----------
-    audit : Audit
     command : str, optional
         What to type to repeat it; by default the call in Python.
     """

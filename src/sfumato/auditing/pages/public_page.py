@@ -16,12 +16,7 @@ __all__ = ["public_page"]
 
 
 def public_page(audit: Audit) -> Page:
-    """Return the public page of an audit.
-
-    Parameters
-    ----------
-    audit : Audit
-    """
+    """Return the public page of an audit."""
     words = f"This release was attacked before it was published, and got grade {audit.grade}."
     top: list[Block] = [Headline(audit.grade, words, MEANINGS[audit.grade])]
     if not audit.trustworthy:

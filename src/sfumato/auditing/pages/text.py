@@ -23,12 +23,7 @@ def percent(value: float | None) -> str:
 
 
 def render_text(audit: Audit) -> str:
-    """Return the audit as text.
-
-    Parameters
-    ----------
-    audit : Audit
-    """
+    """Return the audit as text."""
     lines = [
         f"Grade {audit.grade}: {audit.verdict}",
         f"{audit.n_rows:,} rows, {len(audit.columns)} columns" + (f", method {audit.method}" if audit.method else ""),
@@ -91,12 +86,7 @@ def render_text(audit: Audit) -> str:
 
 
 def utility_rows(utility: Utility) -> list[tuple[str, str, str, str]]:
-    """Return for each k, in the headline scaling: misclassified in the release, in a re-run, with shared starts.
-
-    Parameters
-    ----------
-    utility : Utility
-    """
+    """Return for each k, in the headline scaling: misclassified in the release, in a re-run, with shared starts."""
     shared = {
         row.k: row.misclassification.mean
         for row in utility.agreements

@@ -29,7 +29,6 @@ def utility_section(useful: Utility | None, densities: Densities | None = None) 
 
     Parameters
     ----------
-    useful : Utility or None
     densities : Densities, optional
         Pictures of the table and the release, for the owner.
     """

@@ -90,8 +90,6 @@ def effort_for(n_rows: int, n_init: int, repetitions: int) -> Effort:
     ----------
     n_rows : int
         Rows measured.
-    n_init : int
-    repetitions : int
 
     Returns
     -------
@@ -144,9 +142,6 @@ def named_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:
     ----------
     points : array of shape (n, d)
         In an order drawn at random: starts are tried on the first rows.
-    k : int
-    effort : Effort
-    seed : int
 
     Returns
     -------
@@ -221,7 +216,5 @@ def chameleon_labels(points: Floats, k: int, seed: int) -> Labels:
     Parameters
     ----------
     points : array of shape (n, d)
-    k : int
-    seed : int
     """
     return np.asarray(Chameleon(k, random_state=seed).fit_predict(points), dtype=np.int64)

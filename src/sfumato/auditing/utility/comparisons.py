@@ -80,7 +80,6 @@ def prepare_study(
         The release.
     chosen : array of shape (rows,)
         Positions of the rows to measure, in an order drawn at random.
-    scalings : sequence of str
     same_columns, effort, seed
         See `Study`.
 
@@ -112,10 +111,8 @@ def compare_all(
 
     Parameters
     ----------
-    study : Study
     headline : str
         The scaling in which Ward and Chameleon are compared.
-    clusters : sequence of int
     ward_rows : int
         Most rows for Ward's tree.
     chameleon : bool

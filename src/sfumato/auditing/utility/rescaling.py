@@ -50,7 +50,6 @@ def rescaling_by(table: Floats, kind: str) -> Rescaling:
     Parameters
     ----------
     table : array of shape (n, d)
-    kind : "std", "range" or "none"
 
     Returns
     -------
@@ -95,7 +94,6 @@ def release_rescaling(original: Floats, released: Floats, scaling: str) -> tuple
     original : array of shape (n, d)
     released : array of shape (n, e)
         In the owner's scaling e must be d.
-    scaling : "owner", "std", "range" or "none"
 
     Returns
     -------

@@ -21,7 +21,6 @@ def raw_rows(batches: Iterable[Any], number: str | None, rows_at_once: int = _RO
 
     Parameters
     ----------
-    batches : iterable of pyarrow.RecordBatch
     number : str, optional
         The column of row numbers, which is taken out; None for tables without an order.
     rows_at_once : int
@@ -41,13 +40,7 @@ def raw_rows(batches: Iterable[Any], number: str | None, rows_at_once: int = _RO
 
 
 def record_batches(frame: pl.DataFrame, extra: dict[str, NDArray[np.int64]]) -> list[Any]:
-    """Return released rows, and further columns of whole numbers, as record batches.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-    extra : dict from names to arrays
-    """
+    """Return released rows, and further columns of whole numbers, as record batches."""
     import pyarrow as pa
 
     whole = frame.with_columns([pl.Series(name, values) for name, values in extra.items()])

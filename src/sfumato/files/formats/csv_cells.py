@@ -14,7 +14,6 @@ def csv_cells(frame: pl.DataFrame, numbers: Collection[str] = ()) -> pl.DataFram
 
     Parameters
     ----------
-    frame : polars.DataFrame
     numbers : collection of str
         Columns that stay numbers: whole ones, and doubles that are written without an exponent. They are smaller and
         faster to sort, and become text when the file is written.

@@ -20,8 +20,6 @@ def decimals_of_block(
     ----------
     block : bytes
         Whole records, each with all its separators.
-    separator : str
-    n_columns : int
     wanted : sequence of int
         Places of columns whose cells are known to be numbers.
     mark : bytes

@@ -96,7 +96,6 @@ def separator_of(header: str, mark: bytes) -> str | None:
 
     Parameters
     ----------
-    header : str
     mark : bytes
         What quotes a cell.
 
@@ -118,7 +117,6 @@ class Unescaped:
 
     Parameters
     ----------
-    file : binary file
     mark : bytes
         The quote.
     """
@@ -167,7 +165,6 @@ def doubt_about(block: bytes, file: CsvFile, separator: str, width: int) -> tupl
         Whole records.
     file : CsvFile
         What the owner has said.
-    separator : str
     width : int
         Number of columns.
 

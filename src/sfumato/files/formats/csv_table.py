@@ -53,7 +53,6 @@ def write_csv(table: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    table : polars.DataFrame
     path : path
         An existing file is replaced.
     """

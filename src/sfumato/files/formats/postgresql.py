@@ -108,7 +108,6 @@ def copy_to_table(source: Path, address: str, table: str) -> None:
     ----------
     source : Path
         A Parquet file.
-    address : str
     table : str
         Must not exist.
     """

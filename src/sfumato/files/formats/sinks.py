@@ -46,10 +46,8 @@ def open_sink(
     ----------
     kind : str
         See `file_kind`.
-    workspace : Workspace
     names : sequence of str
         The columns.
-    style : CsvStyle
     numbers : collection of str
         Columns that come as numbers and are written to a CSV file as they are.
     """

@@ -22,8 +22,6 @@ class TypedSource:
 
     Parameters
     ----------
-    path : Path
-    kind : "parquet" or "arrow"
     batch_rows : int, optional
         Rows read at a time; no result depends on it.
     """

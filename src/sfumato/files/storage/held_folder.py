@@ -55,12 +55,7 @@ def let_go(folder: Path, lock: int) -> None:
 
 
 def sweep(folders: Iterable[Path]) -> int:
-    """Remove those folders whose process has ended; return how many.
-
-    Parameters
-    ----------
-    folders : iterable of Path
-    """
+    """Remove those folders whose process has ended; return how many."""
     swept = 0
     for left in folders:
         if left.is_symlink() or not left.is_dir():

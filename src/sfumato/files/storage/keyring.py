@@ -26,12 +26,7 @@ def keys_folder() -> Path:
 
 
 def own_folder(folder: Path) -> Path:
-    """Make a folder that only its owner can enter, or refuse one that others can.
-
-    Parameters
-    ----------
-    folder : Path
-    """
+    """Make a folder that only its owner can enter, or refuse one that others can."""
     reason = None
     try:
         if not folder.exists():
@@ -63,12 +58,7 @@ def new_key_path(target: Path) -> Path:
 
 
 def load_key(key: Key | str | os.PathLike[str]) -> tuple[Key, Path]:
-    """Return an existing key, and the folder in which its receipts stand.
-
-    Parameters
-    ----------
-    key : Key or path
-    """
+    """Return an existing key, and the folder in which its receipts stand."""
     if isinstance(key, Key):
         return key, keys_folder()
     if not isinstance(key, str | os.PathLike):

@@ -90,7 +90,6 @@ def problem_with(path: Path, *, force: bool, folder: bool = False) -> tuple[str,
 
     Parameters
     ----------
-    path : Path
     force : bool
         Whether an existing file may be replaced.
     folder : bool

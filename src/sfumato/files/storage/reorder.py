@@ -30,7 +30,6 @@ class Reorder:
 
     Parameters
     ----------
-    sink : Sink
     workspace : Workspace
         Where runs are kept if the rows do not fit in memory.
     n_rows : int

@@ -34,7 +34,6 @@ def check_target(target: Path, *, force: bool, folder: bool = False) -> None:
 
     Parameters
     ----------
-    target : Path
     force : bool
         Whether an existing file may be replaced.
     folder : bool
@@ -90,13 +89,7 @@ def open_private(path: Path) -> BinaryIO:
 
 
 def file_digest(path: Path, subkey: bytes) -> str:
-    """Return the keyed hash of a file, or of the Parquet files of a folder in name order, hexadecimal.
-
-    Parameters
-    ----------
-    path : Path
-    subkey : bytes
-    """
+    """Return the keyed hash of a file, or of the Parquet files of a folder in name order, hexadecimal."""
     digest = hashlib.blake2b(key=subkey, digest_size=32)
     for one in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
         with one.open("rb") as file:
@@ -107,10 +100,6 @@ def file_digest(path: Path, subkey: bytes) -> str:
 
 class Workspace:
     """The hidden folder in which one target is made; a context manager that always cleans up.
-
-    Parameters
-    ----------
-    target : Path
 
     Attributes
     ----------

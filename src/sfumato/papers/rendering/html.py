@@ -63,12 +63,7 @@ def _paper(result: Reproduction) -> str:
 
 
 def to_html(results: Sequence[Reproduction]) -> str:
-    """Return reproductions as an HTML page.
-
-    Parameters
-    ----------
-    results : sequence of Reproduction
-    """
+    """Return reproductions as an HTML page."""
     links = " &middot; ".join(f'<a href="#{result.paper}">{escape(result.paper)}</a>' for result in results)
     key = (
         "Each cell: ours, below it the paper's number and the ratio. "

@@ -64,10 +64,6 @@ def _figure(figure: Figure) -> dict[str, Any]:
 def to_json(results: Sequence[Reproduction]) -> dict[str, Any]:
     """Return reproductions as one plain object.
 
-    Parameters
-    ----------
-    results : sequence of Reproduction
-
     Examples
     --------
     >>> to_json([])

@@ -51,7 +51,6 @@ def to_markdown(results: Sequence[Reproduction], figures: dict[str, str] | None 
 
     Parameters
     ----------
-    results : sequence of Reproduction
     figures : {"paper figure name": path of its image}, optional
         Only these figures are shown.
     """

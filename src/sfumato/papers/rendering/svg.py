@@ -29,7 +29,6 @@ def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
 
     Parameters
     ----------
-    low, high : float
     count : int
         About how many.
 
@@ -126,10 +125,6 @@ def _panel(panel: Panel, number: int) -> str:
 
 def figure_svg(figure: Figure) -> str:
     """Return a figure as an SVG element.
-
-    Parameters
-    ----------
-    figure : Figure
 
     Examples
     --------

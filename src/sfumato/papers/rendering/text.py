@@ -49,12 +49,7 @@ def _table_text(table: Table) -> list[str]:
 
 
 def to_text(results: Sequence[Reproduction]) -> str:
-    """Return reproductions as text.
-
-    Parameters
-    ----------
-    results : sequence of Reproduction
-    """
+    """Return reproductions as text."""
     lines: list[str] = []
     for result in results:
         lines += [f"{result.paper}: {result.title}", result.citation, ""]

@@ -71,7 +71,6 @@ def curve_groups(tile: Floats, group_size: int) -> Integers:
     ----------
     tile : array of shape (d, n)
         Rows in units of the columns, n >= group_size.
-    group_size : int
 
     Examples
     --------

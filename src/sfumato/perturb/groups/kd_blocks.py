@@ -25,7 +25,6 @@ def kd_blocks(tile: Floats, most_rows: int, multiple: int, *, share: float = 0.5
     Parameters
     ----------
     tile : array of shape (d, n)
-    most_rows : int
     multiple : int
         The left part of each cut is a multiple of this, so that groups of that size fit.
     share : float

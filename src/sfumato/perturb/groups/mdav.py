@@ -25,7 +25,6 @@ def mdav_groups(tile: Floats, group_size: int) -> Integers:
     ----------
     tile : array of shape (d, n)
         Rows in units of the columns, n >= group_size.
-    group_size : int
 
     Examples
     --------
@@ -81,7 +80,6 @@ def mdav_stack(tiles: Floats, group_size: int) -> Integers:
     Parameters
     ----------
     tiles : array of shape (d, blocks, n)
-    group_size : int
 
     Examples
     --------

@@ -70,10 +70,6 @@ class Grouping(Hidden):
 def group_rule(grouping: Grouping) -> Floats:
     """Release one value for each group, shifted by whole units until it equals none of its members.
 
-    Parameters
-    ----------
-    grouping : Grouping
-
     Returns
     -------
     array of shape (d, n)
@@ -98,7 +94,6 @@ def paper_rule(grouping: Grouping, *, preserve_moments: bool) -> Floats:
 
     Parameters
     ----------
-    grouping : Grouping
     preserve_moments : bool
         Restore means and variances of the parents before rounding.
 
@@ -133,7 +128,6 @@ def restore_moments(released: Floats, grouping: Grouping) -> Floats:
     Parameters
     ----------
     released : array of shape (d, n)
-    grouping : Grouping
 
     Returns
     -------

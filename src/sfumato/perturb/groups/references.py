@@ -21,7 +21,6 @@ def direct_classification(sample: Floats, beta: float) -> Floats:
     ----------
     sample : array of shape (rows, d)
         In units of the columns.
-    beta : float
 
     Returns
     -------

@@ -23,12 +23,7 @@ Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
 
 
 class Collected(Summary):
-    """The rows of some atoms; merging is a disjoint union.
-
-    Parameters
-    ----------
-    select : callable
-    """
+    """The rows of some atoms; merging is a disjoint union."""
 
     learnt: ClassVar[tuple[str, ...]] = ("_parts",)
 

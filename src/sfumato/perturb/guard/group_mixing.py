@@ -22,7 +22,6 @@ def mix_group(rows: Floats, streams: Streams, name: str, *, alone: bool, few: bo
     Parameters
     ----------
     rows : array of shape (d, n)
-    streams : Streams
     name : str
         Names the group in the stream.
     alone : bool

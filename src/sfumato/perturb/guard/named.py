@@ -66,8 +66,6 @@ def find_space(facts: Facts, moments: Moments, scaling: str | None) -> Space:
 
     Parameters
     ----------
-    facts : Facts
-    moments : Moments
     scaling : str, optional
     """
     mean = moments.mean()
@@ -125,7 +123,6 @@ def name_clusterings(
 
     Parameters
     ----------
-    space : Space
     clusterings : sequence of int or fitted clusterers
         Numbers of k-means clusters, models with `cluster_centers_` in this space, or clusterers with `labels_` of the
         rows of the table; the latter are kept through prototypes, a few for each cluster.

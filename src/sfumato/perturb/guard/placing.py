@@ -57,7 +57,6 @@ def released_regions(atoms: Atoms, means: Floats, plain: Regions) -> Regions:
 
     Parameters
     ----------
-    atoms : Atoms
     means : array of shape (a, d)
         Of the released rows of each atom.
     plain : Regions
@@ -84,7 +83,6 @@ def place_atoms(
 
     Parameters
     ----------
-    atoms : Atoms
     pool : array of shape (a,)
         The pool of every small atom, -1 for large ones.
     around : array of shape (d, m)

@@ -63,11 +63,9 @@ class Regions(Hidden):
 
         Parameters
         ----------
-        space : Space
         sets : sequence of arrays of shape (sum of sizes, d)
             Centres in whole steps.
         labels : array of shape (a, clusterings)
-        sizes : sequence of int
         low, high : arrays of shape (d,)
         """
         ends = np.cumsum(sizes)
@@ -161,7 +159,6 @@ class Regions(Hidden):
             How far behind each wall, as a share of the distance from the wall to the own centre.
         least : float
             How far behind each wall at least, in units of the space.
-        rounds : int
 
         Returns
         -------

@@ -47,7 +47,6 @@ class Guard(Hidden):
 
     Parameters
     ----------
-    regions : Regions
     targets : array of shape (a, d)
         Where the mean of each atom shall be, inside its region.
     scatter : array of shape (a,), optional
@@ -112,13 +111,7 @@ class Guard(Hidden):
 
 
 class Displacement(Summary):
-    """Sum and squares of the displacements from the targets, of every atom, exact.
-
-    Parameters
-    ----------
-    guard : Guard
-    propose : callable
-    """
+    """Sum and squares of the displacements from the targets, of every atom, exact."""
 
     learnt: ClassVar[tuple[str, ...]] = ("_counts", "_sums", "_squares")
 

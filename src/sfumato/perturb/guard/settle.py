@@ -102,8 +102,6 @@ class Settling(Hidden):
         anchors : array of shape (a, d)
         atoms : array of shape (rows,)
         original : array of shape (d, rows)
-        rows : Rows
-        streams : Streams
         """
         bad = np.zeros(inside.shape[1], dtype=bool)
         if not self.needed and self.regions is None:

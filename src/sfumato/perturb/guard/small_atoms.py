@@ -34,9 +34,7 @@ def pools(atoms: Atoms, small: NDArray[np.bool_], min_rows: int) -> Integers:
 
     Parameters
     ----------
-    atoms : Atoms
     small : array of shape (a,), bool
-    min_rows : int
     """
     pool = np.full(len(atoms), -1, dtype=np.int64)
     current, rows = 0, 0
@@ -59,15 +57,12 @@ def place(atoms: Atoms, pool: Integers, regions: Regions, deepest: float, *, min
 
     Parameters
     ----------
-    atoms : Atoms
     pool : array of shape (a,)
         From `pools`.
-    regions : Regions
     deepest : float
         How far behind the walls of their regions, at most, as a share of the way to their own centres.
     min_rows : int
         Fewest rows of a pool whose mean is kept.
-    rounds : int
 
     Returns
     -------
@@ -121,11 +116,9 @@ def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, regions: R
 
     Parameters
     ----------
-    atoms : Atoms
     large : array of shape (a,), bool
     moved : array of shape (a, d)
         How far the mean of each small atom has moved.
-    regions : Regions
 
     Returns
     -------

@@ -27,11 +27,9 @@ def column_spread(
 
     Parameters
     ----------
-    atoms : Atoms
     small : array of shape (a,), bool
     variances : array of shape (a, d)
         Inside each atom.
-    placed : Placed
     spread : float
         The mean share to aim at.
     draw : int

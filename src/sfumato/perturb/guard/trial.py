@@ -40,7 +40,6 @@ class Trial:
 
     Parameters
     ----------
-    atoms : Atoms
     original : array of shape (d, n)
         Rows of the table, in the space.
     of : array of shape (n,)

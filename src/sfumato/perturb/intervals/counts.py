@@ -32,8 +32,6 @@ def positions(values: Floats, low: float, high: float, n_intervals: int) -> tupl
     ----------
     values : array of shape (n,)
         All between `low` and `high`.
-    low, high : float
-    n_intervals : int
 
     Examples
     --------
@@ -90,7 +88,6 @@ class IntervalCounts(Summary):
     Parameters
     ----------
     low, high : arrays of shape (d,)
-    n_intervals : int
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("counts", "_sums", "_squares")
@@ -155,7 +152,6 @@ class IntervalCounts(Summary):
 
         Parameters
         ----------
-        column : int
         occupied : array of int
             The intervals that hold a value.
         """

@@ -90,8 +90,6 @@ def merge_intervals(clusters: Clusters, n_clusters: int, final_merge: str) -> Cl
 
     Parameters
     ----------
-    clusters : Clusters
-    n_clusters : int
     final_merge : "greedy" or "static"
         Whether the last step updates distances or sorts them once.
 

@@ -103,7 +103,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
-        y : ignored
         threads : int
             Workers; the result does not depend on it.
 
@@ -120,7 +119,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
-        y : ignored
         threads : int
             Workers; the result does not depend on it.
 
@@ -150,7 +148,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         ----------
         batches : iterable of tables that can be read again, or a function that returns one
             The method reads it several times.
-        threads : int
 
         Returns
         -------
@@ -379,12 +376,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         return self._state
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the released columns.
-
-        Parameters
-        ----------
-        input_features : ignored, or the names of the fitted columns
-        """
+        """Return the names of the released columns."""
         every = super().get_feature_names_out(input_features)
         names = self._fitted_state().facts.names
         new = self._names_out(names)

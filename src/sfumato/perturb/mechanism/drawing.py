@@ -18,14 +18,7 @@ __all__ = ["draw_permutation", "draw_uniforms", "is_number", "per_column", "reve
 
 
 def draw_uniforms(streams: Streams, purpose: str, column: str, count: int) -> list[float]:
-    """Return uniform numbers in (0, 1) that belong to a column as a whole.
-
-    Parameters
-    ----------
-    streams : Streams
-    purpose, column : str
-    count : int
-    """
+    """Return uniform numbers in (0, 1) that belong to a column as a whole."""
     return [float(u) for u in uniform(streams.scalars(purpose, column, count))]
 
 
@@ -54,7 +47,6 @@ def per_column(value: Any, names: Sequence[str], *, owner: str, parameter: str) 
 
     Parameters
     ----------
-    value : number, sequence of numbers, or Secret of these
     names : sequence of str
         The columns.
     owner, parameter : str

@@ -36,7 +36,6 @@ class Drive(Hidden):
     ----------
     perturber : Perturber
         Its parameters are used; not its key and columns: the engine hands it confidential columns only.
-    key : Key
     release : str
         Name of the release.
     """

@@ -21,8 +21,6 @@ def finish_values(values: NDArray[np.float64], kind: str, target: NDArray[Any]) 
 
     Parameters
     ----------
-    values : array
-    kind : str
     target : array of the same shape
 
     Examples

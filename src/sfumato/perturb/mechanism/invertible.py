@@ -25,10 +25,6 @@ class Invertible(Perturber):
     def inverse_transform(self, X: Any) -> Any:
         """Return the originals of a released table (floats to rounding error; integers rounded).
 
-        Parameters
-        ----------
-        X : released table
-
         Returns
         -------
         table of the kind of X

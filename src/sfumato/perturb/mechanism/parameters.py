@@ -140,8 +140,6 @@ def check_parameter(parameter: Parameter, value: Any, *, owner: str) -> None:
 
     Parameters
     ----------
-    parameter : Parameter
-    value : object
     owner : str
         Name of the class, for the message.
 

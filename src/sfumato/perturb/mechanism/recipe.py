@@ -34,10 +34,6 @@ Floats = NDArray[np.float64]
 def recipe_of(perturber: Perturber) -> dict[str, Any]:
     """Return a method and its parameters as plain values, secret ones included.
 
-    Parameters
-    ----------
-    perturber : Perturber
-
     Examples
     --------
     >>> from sfumato.perturb import AdditiveNoise
@@ -77,14 +73,7 @@ def perturber_of(recipe: dict[str, Any]) -> Perturber:
 
 
 class Replay(Hidden):
-    """The rounds of a method, run again with summaries that are filled already.
-
-    Parameters
-    ----------
-    perturber : Perturber
-    facts : Facts
-    streams : Streams
-    """
+    """The rounds of a method, run again with summaries that are filled already."""
 
     def __init__(self, perturber: Perturber, facts: Facts, streams: Streams) -> None:
         self._perturber, self._streams = perturber, streams

@@ -15,12 +15,7 @@ __all__ = ["load_state", "save_state"]
 
 
 def save_state(state: Any) -> Any:
-    """Return a fitted state as JSON values: numbers, lists, and the names and fields of small data classes.
-
-    Parameters
-    ----------
-    state : number, text, tuple, array or a data class of these
-    """
+    """Return a fitted state as JSON values: numbers, lists, and the names and fields of small data classes."""
     if isinstance(state, np.ndarray):
         return {"array": state.tolist()}
     if isinstance(state, tuple | list):
@@ -40,7 +35,6 @@ def load_state(data: Any, module: str) -> Any:
 
     Parameters
     ----------
-    data : JSON values
     module : str
         Module of the method: only data classes that it knows are made.
     """

@@ -13,13 +13,7 @@ _BETWEEN = (_OURS, str(Path(inspect.getfile(warnings)).parent / "contextlib.py")
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn with the place of the first line on the stack that is not of this package (or of scikit-learn's wrappers).
-
-    Parameters
-    ----------
-    message : str
-    category : type of warning
-    """
+    """Warn with the place of the first line on the stack that is not of this package or of scikit-learn."""
     level, frame = 2, inspect.currentframe()
     frame = frame.f_back if frame else None
     while frame is not None and (

@@ -109,7 +109,6 @@ def logistic_orbits(starts: Floats, length: int) -> Floats:
     Parameters
     ----------
     starts : array of shape (d,)
-    length : int
 
     Returns
     -------

@@ -102,7 +102,6 @@ def block_groups(tile: Floats, group_size: int) -> Integers:
     ----------
     tile : array of shape (d, n)
         Rows in units of the columns, n >= group_size.
-    group_size : int
     """
     groups = np.empty(tile.shape[1], dtype=np.int64)
     blocks: dict[int, tuple[Integers, Integers]] = {}

@@ -95,7 +95,6 @@ def component_count(wanted: float, eigenvalues: Floats) -> int:
 
     Parameters
     ----------
-    wanted : share of the variance, or number of components
     eigenvalues : array of shape (d,), largest first
 
     Examples

@@ -145,14 +145,7 @@ class Rotation(Invertible):
 
 
 def choose_pairs(pairs: Any, names: tuple[str, ...], streams: Streams) -> list[tuple[int, int]]:
-    """Return the positions of the columns that turn together, given or drawn.
-
-    Parameters
-    ----------
-    pairs : sequence of pairs of names or positions, or None
-    names : tuple of str
-    streams : Streams
-    """
+    """Return the positions of the columns that turn together, given or drawn."""
     if pairs is None:
         order = draw_permutation(streams, "pairs", len(names))
         drawn = [(order[i], order[i + 1]) for i in range(0, len(order) - 1, 2)]

@@ -89,13 +89,7 @@ class Scaling(Invertible):
 
 
 def draw_factor(streams: Streams, column: str) -> float:
-    """Return a factor between 1.1 and 2, or the reciprocal of one.
-
-    Parameters
-    ----------
-    streams : Streams
-    column : str
-    """
+    """Return a factor between 1.1 and 2, or the reciprocal of one."""
     size, side = draw_uniforms(streams, "factor", column, 2)
     factor = 1.1 + 0.9 * size
     return factor if side < 0.5 else 1.0 / factor

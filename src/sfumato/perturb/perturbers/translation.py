@@ -89,12 +89,6 @@ def draw_offset(streams: Streams, facts: Facts, column: int) -> float:
 
     It is a whole number for integer columns, so that they are undone exactly, and never so small that the column's
     type cannot show it.
-
-    Parameters
-    ----------
-    streams : Streams
-    facts : Facts
-    column : int
     """
     low, high, kind = float(facts.low[column]), float(facts.high[column]), facts.kinds[column]
     size, side = draw_uniforms(streams, "offset", facts.names[column], 2)

@@ -148,7 +148,6 @@ def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
     ----------
     batch : NumberBatch
         Missing cells filled.
-    job : WriteJob
     """
     n = len(batch)
     units = [np.empty(n) for _ in job.columns]

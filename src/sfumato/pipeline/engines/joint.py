@@ -35,13 +35,7 @@ class NextPassError(Exception):
 
 
 class OffsetSource:
-    """One owner's rows, numbered as they are in the table of all owners.
-
-    Parameters
-    ----------
-    source : Source
-    first_row : int
-    """
+    """One owner's rows, numbered as they are in the table of all owners."""
 
     def __init__(self, source: Source, first_row: int) -> None:
         self._source, self._first = source, first_row
@@ -102,7 +96,6 @@ def own_answer(local: LocalEngine, rows: tuple[int, int] | None) -> Missing:
 
     Parameters
     ----------
-    local : LocalEngine
     rows : pair of int, optional
         The numbers of this owner's rows, from the first to behind the last; None before they are known.
     """
@@ -123,7 +116,6 @@ def merged_learnt(empty: Any, answers: Sequence[Any]) -> Any:
 
     Parameters
     ----------
-    empty : Summary or Look
     answers : sequence
         What each has learnt.
     """

@@ -35,7 +35,6 @@ class LocalEngine:
 
     Parameters
     ----------
-    source : Source
     workspace : Workspace
         Where the release is written before it is renamed.
     target : Path
