@@ -12,8 +12,6 @@ from sfumato.exceptions import ParameterError
 if TYPE_CHECKING:
     from sfumato.attack.engine.interface import Attack
 
-__all__ = ["Cost", "Entry", "Goal", "Need", "attacks", "cost_of_known", "default_known", "entry", "load"]
-
 Cost = Literal["nothing", "sample", "few records", "many records", "half record", "full record", "most records"]
 Goal = Literal["values", "links"]
 Need = Literal[

@@ -8,15 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from sfumato._arrays import Floats
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import best_of
-
-__all__ = ["Canary", "run_canaries"]
-
-Floats = NDArray[np.float64]
 
 _BROKEN = 0.999
 _NOISE_ATTACKS = ("as-released", "moments", "quantiles", "affine", "affine-columns", "ridge", "nearest", "ranks")

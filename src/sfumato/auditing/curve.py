@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from sfumato.attack.engine.referee import Referee
 
-__all__ = ["Curve", "CurvePoint", "measure_curve"]
-
 _ATTACKS = ("affine", "ransac", "ridge")
 
 

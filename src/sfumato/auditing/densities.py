@@ -10,13 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.secret import Hidden
-
-__all__ = ["FEWEST_ROWS", "SHADES", "Densities", "measure_densities"]
-
-Floats = NDArray[np.float64]
 
 FEWEST_ROWS = 5
 SHADES = 6

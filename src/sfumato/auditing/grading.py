@@ -13,8 +13,6 @@ from sfumato.attack.engine.result import Result, best_of
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.verbatim import Verbatim
 
-__all__ = ["GRADES", "MEANINGS", "Judgement", "judge"]
-
 MEANINGS = {
     "A": "None of the attacks gets noticeably more than guessing. That is a finding, not a proof.",
     "B": "Someone who knows many records gets a little, or someone who knows a person's full record can sometimes find "

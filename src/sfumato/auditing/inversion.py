@@ -9,17 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.attack.catalogue import entry, load
 from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
 from sfumato.attack.engine.interface import NothingFoundError
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
-
-__all__ = ["Inversion", "invert"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Inversion:
 
     attack: str
     known: int
-    rows: NDArray[np.int64]
+    rows: Integers
     guess: Floats
 
     def __repr__(self) -> str:

@@ -13,9 +13,7 @@ from sfumato.auditing.curve import Curve
 from sfumato.auditing.densities import Densities
 from sfumato.auditing.privacy import Privacy
 from sfumato.auditing.questions import Answer
-from sfumato.auditing.utility.measure import Utility
-
-__all__ = ["AttackLine", "Audit", "Inverted", "attack_line"]
+from sfumato.auditing.utility.result import Utility
 
 SCHEMA: Literal["sfumato-audit-1"] = "sfumato-audit-1"
 

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import (
     all_columns,
@@ -20,10 +20,6 @@ from sfumato.frames.frame import (
     read_frame,
     take_rows,
 )
-
-__all__ = ["Pair", "read_pair"]
-
-Floats = NDArray[np.float64]
 
 _FEW = 20  # fewer whole numbers may well be all different
 
@@ -52,7 +48,7 @@ class Pair:
     released: Floats
     same_columns: bool
     notes: tuple[str, ...]
-    positions: NDArray[np.int64]
+    positions: Integers
 
     def __repr__(self) -> str:
         return f"Pair(n_rows={len(self.original)}, n_columns={len(self.names)})"
@@ -78,10 +74,6 @@ def read_pair(
         The columns to audit; None takes all that are numeric in both tables.
     leave_out : sequence of str, optional
         Columns that are not audited.
-
-    Returns
-    -------
-    Pair
     """
     if order is None:
         _require_same_order(original, released)
@@ -136,7 +128,7 @@ def _require_same_order(original: Any, released: Any) -> None:
 
 def _complete(
     original: Any, released: Any, before: Sequence[str], after: Sequence[str], order: Any, notes: list[str]
-) -> tuple[Any, Any, Any, NDArray[np.int64] | None]:
+) -> tuple[Any, Any, Any, Integers | None]:
     """Leave out the people who miss a value in one of the tables; attacks and clusterings take complete rows."""
     left, right = incomplete(original, before), incomplete(released, after)
     if len(left) != len(right) or not (left.any() or right.any()):

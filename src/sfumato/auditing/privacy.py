@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.attack.engine.result import Result
 from sfumato.metrics import (
     equivalence_class_sizes,
@@ -16,10 +16,6 @@ from sfumato.metrics import (
     mean_shift,
     variance_security,
 )
-
-__all__ = ["ColumnPrivacy", "Privacy", "measure_privacy", "residual_security"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

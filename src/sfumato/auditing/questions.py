@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from sfumato._arrays import Flags, Floats
 from sfumato.attack.engine.statistics import lift
-
-__all__ = ["Answer", "answer_questions"]
-
-Floats = NDArray[np.float64]
 
 _WIDTH = 0.05  # standard deviations: what counts as the same value
 _PEOPLE = 1000
@@ -72,14 +69,14 @@ def answer_questions(original: Floats, released: Floats, *, seed: int = 0) -> tu
     )
 
 
-def _answer(question: str, hits: NDArray[np.bool_], control: NDArray[np.bool_]) -> Answer:
+def _answer(question: str, hits: Flags, control: Flags) -> Answer:
     found = lift(float(hits.sum()), len(hits), baseline=0.0, control=float(control.mean()))
     return Answer(question, float(hits.mean()), float(control.mean()), found.value, found.lower, len(hits))
 
 
 def _single_out(
     inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], generator: np.random.Generator
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Flags, Flags]:
     """Tell whether "within 5 % of these released values in three columns" describes exactly one person."""
     d = inside.shape[1]
     hits, control = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
@@ -93,12 +90,12 @@ def _single_out(
 
 def _link(
     inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], columns: NDArray[np.intp]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Flags, Flags]:
     """Tell whether two halves of a person's columns lead to the same released row."""
     first, second = columns[: len(columns) // 2], columns[len(columns) // 2 :]
     trees = [cKDTree(view[:, part]) for part in (first, second)]
 
-    def linked(group: Floats) -> NDArray[np.bool_]:
+    def linked(group: Floats) -> Flags:
         rows = [tree.query(group[people][:, part])[1] for tree, part in zip(trees, (first, second), strict=True)]
         return np.asarray(rows[0] == rows[1])
 
@@ -107,7 +104,7 @@ def _link(
 
 def _infer(
     inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], generator: np.random.Generator
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[Flags, Flags]:
     """Tell whether the released row nearest in all other columns gives away the last one."""
     d = inside.shape[1]
     secrets = generator.integers(0, d, len(people))

@@ -14,8 +14,6 @@ from sfumato.receipts.body import release_order
 from sfumato.receipts.finding import receipt_of
 from sfumato.receipts.released_rows import require_original_numbers, require_released_numbers
 
-__all__ = ["audit"]
-
 Progress = Callable[[str, float], None]
 
 

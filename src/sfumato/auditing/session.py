@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
@@ -32,9 +32,6 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.metrics import interval_disclosure
 
-__all__ = ["AuditSession", "describe_method"]
-
-Floats = NDArray[np.float64]
 Known = int | Sequence[int] | None
 
 _WORST = 20

@@ -9,13 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.attack.engine.statistics import lift
-
-__all__ = ["Verbatim", "find_verbatim"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from sfumato.policy.model import read_policy
 from sfumato.receipts.finding import receipt_of_file
 from sfumato.receipts.released_rows import is_released_file
 
-__all__ = ["audit"]
-
 _UNTRUSTED = 4
 
 

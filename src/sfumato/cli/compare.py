@@ -11,8 +11,6 @@ from sfumato.cli.progress import Progress
 from sfumato.cli.words import cluster_numbers, command_line
 from sfumato.files.storage.outputs import check_outputs, inputs
 
-__all__ = ["compare"]
-
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))

@@ -10,8 +10,6 @@ import click
 
 from sfumato.files.formats.csv_dialect import CsvFile
 
-__all__ = ["csv_options"]
-
 
 def csv_options(argument: str, *released: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command the options --separator, --quote and --escape.

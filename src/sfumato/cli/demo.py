@@ -15,8 +15,6 @@ from sfumato.datasets import demo_table, write_demo
 from sfumato.exceptions import SfumatoWarning
 from sfumato.files.storage.workspace import check_target
 
-__all__ = ["demo"]
-
 _HEAD = f"{'method':26} {'rows in another':>16} {'weakest column':>15} {'rows':>10}  undone by\n"
 _HEAD += f"{'':26} {'cluster (less':>16} {'hidden (more':>15} {'unchanged':>10}\n"
 _HEAD += f"{'':26} {'is better)':>16} {'is better)':>15} {'':>10}"

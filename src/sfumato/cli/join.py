@@ -12,8 +12,6 @@ from sfumato.cli.progress import Progress
 from sfumato.cli.words import as_typed
 from sfumato.pipeline.join import join as run_join
 
-__all__ = ["join"]
-
 
 @click.command()
 @click.argument("labels", type=click.Path(path_type=Path))

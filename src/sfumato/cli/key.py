@@ -8,8 +8,6 @@ import click
 
 from sfumato.core.keys import Key
 
-__all__ = ["key"]
-
 
 @click.group()
 def key() -> None:

@@ -8,8 +8,6 @@ import click
 
 from sfumato.pipeline.collaborate import merge as run_merge
 
-__all__ = ["merge"]
-
 
 @click.command()
 @click.argument("summaries", nargs=-1, required=True, type=click.Path(path_type=Path))

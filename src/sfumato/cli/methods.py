@@ -11,8 +11,6 @@ from sfumato.perturb.catalogue import method
 from sfumato.perturb.catalogue import methods as every_method
 from sfumato.perturb.catalogue.entries import Method
 
-__all__ = ["methods"]
-
 
 @click.command()
 @click.argument("name", required=False, metavar="[METHOD]")

@@ -15,8 +15,6 @@ from sfumato.policy.profile import profile
 from sfumato.policy.roles import guess_roles
 from sfumato.policy.text import first_policy
 
-__all__ = ["policy"]
-
 
 @click.group()
 def policy() -> None:

@@ -10,8 +10,6 @@ from typing import Any, Self
 
 import click
 
-__all__ = ["Progress"]
-
 _PATIENCE = 1.0  # seconds
 
 

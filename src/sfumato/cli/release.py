@@ -20,8 +20,6 @@ from sfumato.pipeline.release import EngineMaker
 from sfumato.pipeline.release import release as run_release
 from sfumato.receipts.shown import Receipt
 
-__all__ = ["parse_settings", "release", "show_warnings"]
-
 
 @click.command()
 @click.argument("data", type=click.Path())

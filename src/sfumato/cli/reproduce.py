@@ -12,8 +12,6 @@ from sfumato.files.storage.atomic import write_atomically
 from sfumato.files.storage.outputs import check_outputs
 from sfumato.papers.catalogue import papers
 
-__all__ = ["reproduce"]
-
 
 @click.command()
 @click.argument("paper", required=False)

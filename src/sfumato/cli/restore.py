@@ -11,8 +11,6 @@ from sfumato.cli.progress import Progress
 from sfumato.cli.words import as_typed
 from sfumato.pipeline.restore import restore as run_restore
 
-__all__ = ["restore"]
-
 
 @click.command()
 @click.argument("released", type=click.Path(path_type=Path))

@@ -8,8 +8,6 @@ import click
 
 from sfumato.exceptions import MissingComponentError
 
-__all__ = ["studio"]
-
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))

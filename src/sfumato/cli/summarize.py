@@ -11,8 +11,6 @@ from sfumato.cli.csv_options import csv_options
 from sfumato.cli.release import parse_settings, show_warnings
 from sfumato.pipeline.collaborate import summarize as run_summarize
 
-__all__ = ["summarize"]
-
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from sfumato._arrays import Floats
 from sfumato.auditing.model import Audit
 from sfumato.core.keys import Key
 from sfumato.datasets import CONFIDENTIAL, demo_table
@@ -24,12 +25,8 @@ from sfumato.pipeline.audited import audit_files
 from sfumato.pipeline.release import release
 from sfumato.receipts.shown import Receipt
 
-__all__ = ["FLAGS", "Line", "release_demo", "tour"]
-
 FLAGS = ("--id", "customer_id", "--keep", "branch", "--force")  # what release_demo does, as typed
 _K = 5  # the table was made with five kinds of customers
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from sfumato.cli.progress import Progress
 from sfumato.cli.words import cluster_numbers, command_line
 from sfumato.files.storage.outputs import check_outputs, inputs
 
-__all__ = ["tune"]
-
 _NOT_MET = 1
 
 

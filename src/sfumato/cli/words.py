@@ -8,8 +8,6 @@ import sys
 
 from sfumato.exceptions import ParameterError
 
-__all__ = ["as_typed", "cluster_numbers", "command_line"]
-
 _MOST_CLUSTERS = 50
 
 

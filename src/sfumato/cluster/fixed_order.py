@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BLOCK_ROWS", "checked_centres", "checked_rows", "column_blocks", "fixed_order_sum", "squared_distances"]
-
 # The grid of rows is part of the result: changing it changes last bits.
 BLOCK_ROWS = 4096
 

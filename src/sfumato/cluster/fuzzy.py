@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FuzzyCMeans", "fuzzy_centres"]
-
 
 class FuzzyCMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
     """Fuzzy c-means: every row belongs to every cluster, to a degree.
@@ -95,10 +93,6 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             Rows.
         y : ignored
             Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
 
         Examples
         --------

@@ -20,8 +20,6 @@ from sfumato.exceptions import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FuzzyCentres", "fuzzy_centres", "fuzzy_memberships"]
-
 
 class FuzzyCentres(NamedTuple):
     """What `fuzzy_centres` found.

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.lattice import exact_product
 
-__all__ = ["lattice_lloyd", "plus_plus"]
-
-Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 
 _ROUNDS = 300

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from sfumato._arrays import Floats
 from sfumato.cluster.lattice_kmeans import lattice_lloyd, plus_plus
 from sfumato.core.variates import uniform
 
-__all__ = ["agreed", "best_of_tries", "likely_centres", "other_labels"]
-
-Floats = NDArray[np.float64]
 Run = tuple[Floats, NDArray[np.intp], float]  # centres, labels, cost
 
 _PART = 1 << 14  # rows that the starts see of a large table; the better starts go on with four times as many

@@ -14,14 +14,11 @@ from sfumato.cluster.fixed_order import (
     fixed_order_sum,
     squared_distances,
 )
-from sfumato.cluster.nearest import nearest_centre
 from sfumato.cluster.starting_centres import column_moments
 from sfumato.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["LloydResult", "lloyd_kmeans", "nearest_centre"]
 
 
 class LloydResult(NamedTuple):

@@ -11,8 +11,6 @@ from sfumato.cluster.fixed_order import checked_centres, checked_rows, column_bl
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["nearest_centre"]
-
 
 def nearest_centre(X: ArrayLike, centres: ArrayLike) -> NDArray[np.int64]:
     """Return the index of the nearest centre of every row; equal distances go to the lowest index.

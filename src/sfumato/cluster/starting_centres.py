@@ -11,8 +11,6 @@ from sfumato.cluster.fixed_order import column_blocks, fixed_order_sum
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["column_moments", "random_rows", "variance_partition"]
-
 
 def column_moments(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean of every column and the sum of squared deviations from it.

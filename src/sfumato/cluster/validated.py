@@ -10,8 +10,6 @@ from sklearn.utils.validation import validate_data
 
 from sfumato.exceptions import CellTypeError, SfumatoError
 
-__all__ = ["validated_rows"]
-
 
 def validated_rows(estimator: Any, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
     """Return the rows of an estimator as finite doubles.

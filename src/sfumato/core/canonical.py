@@ -12,15 +12,9 @@ from typing import Any
 
 from sfumato.core.secret import Secret
 
-__all__ = ["canonical_bytes"]
-
 
 def canonical_bytes(value: Any) -> bytes:
     """Encode a plain value so that equal meanings give equal bytes and different ones never do.
-
-    Returns
-    -------
-    bytes
 
     Examples
     --------

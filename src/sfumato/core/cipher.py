@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import SecretStateError
 
-__all__ = ["WordStream"]
-
 _WORDS_PER_BLOCK = 2  # one AES block is 16 bytes, two words
 _ZEROS = memoryview(bytes(1 << 20))  # counter mode encrypts zeros: the key stream itself
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from sfumato.exceptions import DataError, DuplicateRowsError
 
-__all__ = ["Coverage"]
-
 
 @dataclass(slots=True)
 class Coverage:

@@ -18,8 +18,6 @@ from sfumato.core.rows import Labelled, RowRange
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION
 
-__all__ = ["RowHasher", "table_hasher"]
-
 _MASK = (1 << 64) - 1
 _31, _32 = np.uint64(31), np.uint64(32)
 

@@ -19,8 +19,6 @@ from typing import Any, NoReturn
 from sfumato.core.canonical import canonical_bytes
 from sfumato.exceptions import KeyFileError, ParameterError, SecretStateError
 
-__all__ = ["Key", "derive"]
-
 KEY_BYTES = 32
 _HEADER = "sfumato-key-1"
 _MAX_FILE_BYTES = 1024
@@ -35,11 +33,6 @@ def derive(secret: bytes, *context: Any) -> bytes:
         32 secret bytes.
     *context
         Plain values that name the use; different contexts give unrelated subkeys.
-
-    Returns
-    -------
-    bytes
-        32 bytes.
 
     Examples
     --------

@@ -10,13 +10,9 @@ from __future__ import annotations
 from math import frexp
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.exceptions import DataError
-
-__all__ = ["LARGEST_STEPS", "exact_product", "lattice_bits", "to_steps"]
-
-Floats = NDArray[np.float64]
 
 LARGEST_STEPS = float(1 << 20)
 _MOST_TERMS = 8192

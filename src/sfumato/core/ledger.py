@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ledger"]
-
 _REMEMBERED_ROWS = 10_000_000  # 80 MB; beyond it any overlap counts as reuse
 
 

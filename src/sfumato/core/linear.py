@@ -10,23 +10,9 @@ from decimal import Decimal, localcontext
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
-
-__all__ = [
-    "add_product",
-    "cholesky",
-    "cos_sin_degrees",
-    "eigen_symmetric",
-    "lower_inverse",
-    "multiply_columns",
-    "solve_positive",
-    "sum_in_order",
-    "turn_columns",
-]
-
-Floats = NDArray[np.float64]
 
 
 def cholesky(matrix: Floats, *, tolerance: float = 1e-10) -> Floats:

@@ -8,12 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.variates import arcsine, laplace, normal, symmetric_uniform, table_of
 
-__all__ = ["LAWS", "add_noise", "multiply_noise"]
-
-Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 # "uniform" lies between -1 and 1

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError
 
-__all__ = ["number_table"]
-
 
 def number_table(
     values: Any, name: str, *, finite: bool = True, largest: float = np.inf, one_column: bool = False

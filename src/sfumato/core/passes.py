@@ -16,30 +16,14 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary, Survey, Together
-from sfumato.core.tiles import BLOCK_ROWS, pieces_for, tile_rows
+from sfumato.core.tiles import pieces_for
 
-__all__ = [
-    "BLOCK_ROWS",
-    "Answer",
-    "Batch",
-    "Facts",
-    "Fitting",
-    "Rounds",
-    "ask",
-    "ask_both",
-    "fill",
-    "run_kernel",
-    "run_rounds",
-    "survey",
-    "tile_rows",
-]
-
-Floats = NDArray[np.float64]
 S = TypeVar("S", bound=Summary)
 T = TypeVar("T", bound=Summary)
 Rounds = Generator[Summary, Any, Any]  # yields a summary, is sent the same one filled, returns the fitted state
@@ -53,11 +37,6 @@ def ask(wanted: S) -> Generator[Summary, Any, S]:
     ----------
     wanted : Summary
         Empty.
-
-    Returns
-    -------
-    Summary
-        The same one, filled.
     """
     filled: S = yield wanted
     return filled

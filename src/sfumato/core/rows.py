@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from sfumato.core.cipher import WordStream
 from sfumato.core.keys import derive
 
-__all__ = ["Labelled", "RecordIds", "RowNumbers", "RowRange", "Rows"]
-
 
 class Labelled(Protocol):
     """Rows that have names."""

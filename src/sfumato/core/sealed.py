@@ -7,8 +7,6 @@ import secrets
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-__all__ = ["seal", "unseal"]
-
 _NONCE = 12
 
 

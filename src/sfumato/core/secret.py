@@ -10,8 +10,6 @@ from typing import Any, NoReturn
 
 from sfumato.exceptions import SecretStateError
 
-__all__ = ["Hidden", "Secret"]
-
 
 class Hidden:
     """Base of objects that hold secrets or originals: they show `<hidden>` and refuse to be pickled.

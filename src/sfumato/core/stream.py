@@ -17,8 +17,6 @@ from sfumato.core.keys import Key, derive
 from sfumato.core.rows import RowRange, Rows
 from sfumato.exceptions import SecretStateError
 
-__all__ = ["STREAM_VERSION", "Streams", "release_streams"]
-
 STREAM_VERSION = 1  # any change of a released bit raises this, and with it every golden digest
 
 

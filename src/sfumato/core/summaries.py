@@ -13,14 +13,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.tiles import BLOCK_ROWS, tile_rows
-
-__all__ = ["Gathered", "Moments", "Sample", "Summary", "Survey", "Together"]
-
-Floats = NDArray[np.float64]
 
 _QUANTUM_BITS = 21  # 2^21 on each side of the middle: products of 1024 rows stay below 2^53
 _PRODUCT_ROWS = 1024

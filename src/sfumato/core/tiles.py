@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["BLOCK_ROWS", "pieces_for", "spans", "tile_rows"]
-
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
 _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache

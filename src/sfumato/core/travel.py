@@ -16,8 +16,6 @@ import numpy as np
 from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
 
-__all__ = ["filled_summary", "learnt_of", "pack", "unpack"]
-
 S = TypeVar("S", bound=Summary)
 
 _MAGIC = b"sfumato-values-1\n"

@@ -13,12 +13,10 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.core.fast import compiled_kernels
 
-__all__ = ["arcsine", "bernoulli", "laplace", "normal", "permutation", "symmetric_uniform", "table_of", "uniform"]
-
 Words = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 
 _HALF_BITS = np.int64(np.float64(0.5).view(np.int64) >> np.int64(46))  # index of the first table segment
 _LOW_46 = np.uint64((1 << 46) - 1)
@@ -79,7 +77,7 @@ def arcsine(words: Words) -> Floats:
     return _symmetric(words, "arcsine")
 
 
-def bernoulli(words: Words, probability: float) -> NDArray[np.bool_]:
+def bernoulli(words: Words, probability: float) -> Flags:
     """Return True with a probability between 0 and 1."""
     return np.asarray(uniform(words) < probability)
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from sfumato import datasets
 
-__all__ = ["CONFIDENTIAL", "demo_table", "write_demo"]  # noqa: F822  # found when they are asked for
-
 
 def __getattr__(name: str) -> Any:
     if name not in datasets.__all__:

@@ -12,17 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-__all__ = [
-    "PLAIN_DECIMALS",
-    "decimals_of_doubles",
-    "decimals_of_text",
-    "from_units",
-    "most_decimals",
-    "text_of_units",
-    "to_units",
-]
-
-Floats = NDArray[np.float64]
+from sfumato._arrays import Floats
 
 _LARGEST_POWER = 22  # 10^22 is the largest power of ten that a double holds exactly
 _EXACT = 2.0**50  # three bits below 2^53: perturbed values leave the range of the data

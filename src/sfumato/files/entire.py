@@ -13,8 +13,6 @@ from sfumato.files.formats.csv_table import read_csv
 from sfumato.files.opening import open_source
 from sfumato.files.source import Source
 
-__all__ = ["number_frame", "read_table"]
-
 
 def read_table(path: str | os.PathLike[str]) -> pl.DataFrame:
     """Read a CSV (gzip too), Parquet or Arrow file, or a folder of Parquet files, whole."""

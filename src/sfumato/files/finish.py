@@ -7,27 +7,15 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.exceptions import DataError
 from sfumato.files.decimals import PLAIN_DECIMALS, from_units, text_of_units, to_units
 from sfumato.files.formulas import neutralise
-from sfumato.files.numbers import Mask, is_number
+from sfumato.files.numbers import is_number
 from sfumato.files.schema import NumberColumn, Schema
 from sfumato.files.source import RawBatch
 
-__all__ = [
-    "ReleasedColumn",
-    "assemble",
-    "finish_column",
-    "new_columns",
-    "numbers_of",
-    "output_types",
-    "plain_numbers",
-    "released_cells",
-]
-
-Floats = NDArray[np.float64]
 ReleasedColumn = tuple[NumberColumn, Floats]  # whole units if the column counts decimals, otherwise the values
 
 _LARGEST = 2.0**62
@@ -84,9 +72,7 @@ def numbers_of(units: Floats, column: NumberColumn) -> Floats:
     return units if column.decimals is None else from_units(units, column.decimals)
 
 
-def released_cells(
-    units: Sequence[Floats], masks: Sequence[Mask | None], columns: Sequence[NumberColumn]
-) -> NDArray[np.float64]:
+def released_cells(units: Sequence[Floats], masks: Sequence[Flags | None], columns: Sequence[NumberColumn]) -> Floats:
     """Return released numbers in the form in which they are hashed: the same for every format they are read from.
 
     Parameters
@@ -163,7 +149,7 @@ def assemble(
     raw: RawBatch,
     order: Sequence[str],
     released: Sequence[ReleasedColumn],
-    masks: Sequence[Mask | None],
+    masks: Sequence[Flags | None],
     *,
     as_text: bool,
     types: dict[str, pl.DataType],

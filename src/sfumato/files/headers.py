@@ -7,8 +7,6 @@ from difflib import get_close_matches
 
 from sfumato.exceptions import DataError, ParameterError
 
-__all__ = ["FORMULA_STARTS", "check_headers", "require_columns"]
-
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _MOST_COLUMNS = 10_000
 _LONGEST = 256

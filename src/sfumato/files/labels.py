@@ -8,8 +8,6 @@ import polars as pl
 
 from sfumato.files.source import Source
 
-__all__ = ["add_labels", "read_labels", "same_cells"]
-
 
 def read_labels(source: Source) -> pl.DataFrame:
     """Read a small table whole."""

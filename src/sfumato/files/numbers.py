@@ -7,16 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-
-__all__ = ["NumberBatch", "is_number", "parse_column"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +32,7 @@ class NumberBatch(Hidden):
 
     rows: Rows
     columns: list[Floats]
-    masks: list[Mask | None]
+    masks: list[Flags | None]
     start: int
 
     def __len__(self) -> int:
@@ -58,7 +53,7 @@ class NumberBatch(Hidden):
 
 def parse_column(
     cells: pl.Series, markers: Sequence[str], what: str, start: int
-) -> tuple[Floats, Mask | None, pl.Series | None]:
+) -> tuple[Floats, Flags | None, pl.Series | None]:
     """Return a column as doubles, its missing cells, and the text of the others (None for typed columns).
 
     Parameters
@@ -100,7 +95,7 @@ def parse_column(
     if wrong.any():
         _refuse(cells, wrong, what, start)
     doubles = values.fill_null(float("nan")).to_numpy(writable=True)
-    mask: Mask | None = missing.to_numpy() if missing.any() else None
+    mask: Flags | None = missing.to_numpy() if missing.any() else None
     if mask is not None:
         doubles[mask] = np.nan
         text = None if text is None else text.filter(~missing)

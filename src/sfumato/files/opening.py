@@ -12,8 +12,6 @@ from sfumato.files.formats.csv_source import CHUNK_BYTES, CsvSource
 from sfumato.files.formats.typed_source import TypedSource
 from sfumato.files.source import Source
 
-__all__ = ["file_kind", "open_released", "open_source", "require_file"]
-
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -89,10 +87,6 @@ def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_
         See `file_kind`; None goes by the ending of the name.
     batch_rows : int, optional
         About how many rows a batch has; no result depends on it.
-
-    Returns
-    -------
-    Source
     """
     path = Path(file)
     if path.is_dir():

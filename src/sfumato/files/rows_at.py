@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sfumato.files.numbers import parse_column
 from sfumato.files.source import Source
 
-__all__ = ["numbers_at"]
-
 
 def numbers_at(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> pl.DataFrame:
     """Read a table once and return the given rows of some columns as doubles; missing cells are NaN.

@@ -21,8 +21,6 @@ from sfumato.exceptions import DataError
 from sfumato.files.decimals import decimals_of_doubles, decimals_of_text, most_decimals
 from sfumato.files.numbers import NumberBatch
 
-__all__ = ["ColumnRules", "Look", "NumberColumn", "Schema", "known_type"]
-
 _LARGEST_WHOLE = 2.0**53
 _LEARNT = ("n_rows", "_fewest", "_most", "_missing", "_low", "_high")  # what a look has learnt, beside `also`
 

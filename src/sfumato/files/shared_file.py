@@ -19,8 +19,6 @@ from sfumato.files.schema import known_type
 from sfumato.files.source import CsvStyle
 from sfumato.files.storage.atomic import write_atomically
 
-__all__ = ["NamedTypes", "SharedFile", "read_shared", "type_names", "write_shared"]
-
 _HEADER = b"sfumato-shared-1"
 
 

@@ -12,8 +12,6 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 
-__all__ = ["CellText", "CsvStyle", "Described", "RawBatch", "Source"]
-
 
 class RawBatch(Hidden):
     """Consecutive rows of a file, before anything is done with them.

@@ -10,20 +10,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.exceptions import CellTypeError, DataError, ParameterError
 
-__all__ = [
-    "as_array",
-    "as_doubles",
-    "choose_columns",
-    "kind_of_dtype",
-    "kind_of_series",
-    "require_finite",
-    "require_good_names",
-    "type_of",
-]
-
-Floats = NDArray[np.float64]
 ColumnChoice = Sequence[str | int] | None
 
 

@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.tiles import spans
@@ -29,21 +30,6 @@ from sfumato.frames.columns import (
     require_good_names,
     type_of,
 )
-
-__all__ = [
-    "Frame",
-    "all_columns",
-    "as_library",
-    "gaps_and_texts",
-    "incomplete",
-    "is_dataframe",
-    "numbers_with_gaps",
-    "numeric_columns",
-    "read_frame",
-    "take_rows",
-]
-
-Floats = NDArray[np.float64]
 
 _TURNED_ROWS = 512
 
@@ -214,10 +200,6 @@ def read_frame(
     finite : bool
         Look for NaN and infinity now; False leaves it to a caller who looks at all values anyway.
 
-    Returns
-    -------
-    Frame
-
     Examples
     --------
     >>> frame = read_frame(np.array([[1.0, 2.0], [3.0, 4.0]]), columns=[1])
@@ -300,7 +282,7 @@ def gaps_and_texts(one: Any, other: Any) -> Iterator[tuple[list[str], list[str]]
             yield before, after
 
 
-def incomplete(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:
+def incomplete(table: Any, names: Sequence[str]) -> Flags:
     """Return which rows of a table miss a value in some columns.
 
     Parameters
@@ -332,7 +314,7 @@ def incomplete(table: Any, names: Sequence[str]) -> NDArray[np.bool_]:
     return gaps
 
 
-def take_rows(table: Any, rows: NDArray[np.bool_]) -> Any:
+def take_rows(table: Any, rows: Flags) -> Any:
     """Return the chosen rows of a table, in their order.
 
     Parameters

@@ -6,8 +6,6 @@ import math
 
 from sfumato.metrics._metric import Metric
 
-__all__ = ["catalogue"]
-
 
 def catalogue() -> tuple[Metric, ...]:
     """Return the rows of the catalogue, utility first.

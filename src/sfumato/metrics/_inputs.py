@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError
 
-__all__ = ["as_codes", "as_codes_for", "as_paired_codes", "as_paired_tables", "as_table", "column_names"]
-
 # Squares and their sums must stay finite in float64.
 LARGEST_VALUE = 1e150
 
@@ -158,11 +156,6 @@ def as_paired_codes(before: Any, after: Any) -> tuple[NDArray[np.intp], NDArray[
     ----------
     before, after : array_like of shape (n,)
         Labels; the two may have different numbers of clusters and different kinds of labels.
-
-    Returns
-    -------
-    tuple of ndarray
-        Codes of both.
 
     Examples
     --------

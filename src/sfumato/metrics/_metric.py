@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Metric"]
-
 Need = Literal["table", "labels", "centres", "column"]
 Direction = Literal[
     "higher is more private",

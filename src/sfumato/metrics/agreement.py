@@ -13,8 +13,6 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from sfumato.exceptions import DataError
 from sfumato.metrics._inputs import as_paired_codes
 
-__all__ = ["adjusted_mutual_information", "adjusted_rand", "misclassification_rate", "variation_of_information"]
-
 # 200 MB of float64; beyond it somebody passed a column of measurements for labels.
 LARGEST_CONTINGENCY = 25_000_000
 

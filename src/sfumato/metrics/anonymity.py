@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.metrics._inputs import as_table
 
-__all__ = ["equivalence_class_sizes", "t_closeness"]
-
 
 def equivalence_class_sizes(released: Any) -> NDArray[np.intp]:
     """Return for every row how many rows share all of its released values, itself included.

@@ -11,14 +11,6 @@ from sfumato.exceptions import ParameterError
 from sfumato.metrics._inputs import as_paired_tables
 from sfumato.metrics.spread import column_spread
 
-__all__ = [
-    "hiding_failure",
-    "interval_disclosure",
-    "interval_disclosure_by_column",
-    "mean_squared_error",
-    "privacy_protection",
-]
-
 
 def mean_squared_error(original: Any, released: Any) -> float:
     """Return the mean squared difference per cell: sum of (y - x) squared over n d.

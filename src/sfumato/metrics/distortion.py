@@ -12,8 +12,6 @@ from sfumato.metrics._inputs import as_table
 from sfumato.metrics.displacement import privacy_protection
 from sfumato.metrics.nearest import nearest_rows
 
-__all__ = ["comprehensive_index", "information_loss"]
-
 
 def information_loss(original_centres: Any, released_centres: Any) -> float:
     """Return ILD, the mean distance from an original cluster centre to its nearest released centre.

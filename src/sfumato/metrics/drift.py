@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sfumato.metrics._inputs import as_paired_tables, column_names
 from sfumato.metrics.spread import column_spread, ratio_to_spread
 
-__all__ = ["ColumnDrift", "column_drift", "mean_shift"]
-
 
 @dataclass(frozen=True, slots=True)
 class ColumnDrift:

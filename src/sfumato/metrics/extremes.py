@@ -12,8 +12,6 @@ from scipy.spatial.distance import cdist
 
 from sfumato.metrics.nearest import tree_of
 
-__all__ = ["largest_distance", "smallest_distance_between_groups"]
-
 # Cells of one block of distances: 4 MB.
 BLOCK_CELLS = 1 << 19
 # Bounds are sums of rounded numbers; pairs this close to a bound are measured.

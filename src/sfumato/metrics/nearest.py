@@ -11,8 +11,6 @@ from scipy.spatial import KDTree
 from sfumato.exceptions import DataError
 from sfumato.metrics._inputs import as_table
 
-__all__ = ["nearest_rows", "tree_of"]
-
 
 def nearest_rows(rows: Any, candidates: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Return for every row the distance and the position of its nearest candidate.
@@ -51,11 +49,6 @@ def tree_of(points: NDArray[np.float64]) -> KDTree:
     ----------
     points : ndarray of shape (n, d)
         The rows.
-
-    Returns
-    -------
-    scipy.spatial.KDTree
-        Ready for queries.
 
     Examples
     --------

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from sfumato.metrics._inputs import as_paired_tables, column_names
 from sfumato.metrics.spread import column_spread, ratio_to_spread
 
-__all__ = ["anonymization_degree", "min_variance_security", "variance_security"]
-
 
 def variance_security(original: Any, released: Any, *, constant_value: float | None = None) -> NDArray[np.float64]:
     """Return Sec of each column: Var(x - y) / Var(x).

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError, ParameterError
 
-__all__ = ["column_spread", "ratio_to_spread"]
-
 
 def column_spread(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the standard deviation of each column (divisor n), exactly 0 only for constant columns.

@@ -15,8 +15,6 @@ from sfumato.metrics.extremes import largest_distance, smallest_distance_between
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["coincident_centroids", "davies_bouldin_index", "dunn_index"]
-
 # Centroids closer than this share of the table's radius differ by rounding only.
 COINCIDENCE = 1e-12
 BLOCK_CELLS = 1 << 19

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Integers
 from sfumato.cluster import fuzzy_centres, nearest_centre
 from sfumato.metrics import (
     anonymization_degree,
@@ -24,11 +24,6 @@ from sfumato.papers.source import source
 from sfumato.papers.work import Worker
 from sfumato.perturb import Microaggregation, NestedClustering
 from sfumato.perturb.perturbers.nested import nested_groups
-
-__all__ = ["read_adult", "reproduce"]
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _SMALL = (
     "among 1,000 rows the spread inside the groups comes on top of the moves by one unit, and the paper does not say "

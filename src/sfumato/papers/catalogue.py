@@ -10,8 +10,6 @@ from importlib import import_module
 from sfumato.exceptions import ParameterError
 from sfumato.papers.result import Reproduction
 
-__all__ = ["Paper", "paper", "papers"]
-
 
 @dataclass(frozen=True)
 class Paper:

@@ -13,8 +13,6 @@ from sfumato.papers.data_files import VARIABLE, read_numbers
 from sfumato.papers.result import Figure, Panel, Series
 from sfumato.papers.work import Worker
 
-__all__ = ["chameleon_figure"]
-
 
 def _found(
     points: np.ndarray[tuple[int, ...], np.dtype[np.float64]],

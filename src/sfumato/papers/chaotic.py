@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from sklearn.cluster import KMeans
 
+from sfumato._arrays import Floats, Integers
 from sfumato.metrics import dunn_index, information_loss, privacy_protection
 from sfumato.papers.chaotic_tables import FAMILIES, ChaoticMeasured, chaotic_figures, chaotic_tables
 from sfumato.papers.clusterings import min_max
@@ -18,10 +18,6 @@ from sfumato.papers.result import Reproduction
 from sfumato.papers.source import source
 from sfumato.papers.work import Worker
 from sfumato.perturb import ChaoticNoise
-
-__all__ = ["read_family", "reproduce"]
-
-Floats = NDArray[np.float64]
 
 CLUSTERS = (2, 3, 4, 5, 6, 7, 8)
 COPIES = 11  # the table itself and ten copies in another order
@@ -67,7 +63,7 @@ class _Found:
     dunn: Floats
 
 
-def _clusters(scaled: Floats, k: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:
+def _clusters(scaled: Floats, k: int, rng: np.random.Generator) -> tuple[Integers, Floats]:
     # One random start each, rows of the table, as in the toolbox that the paper used; no early stop.
     start = scaled[rng.permutation(len(scaled))[:k]]
     found = KMeans(k, init=start, n_init=1, tol=0.0).fit(scaled)

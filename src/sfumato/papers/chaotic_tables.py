@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.papers.printed_values import CHAOTIC
 from sfumato.papers.result import Bar, Cell, Figure, Panel, Row, Series, Table, judge, points
 from sfumato.perturb import ChaoticNoise
-
-__all__ = ["FAMILIES", "ChaoticMeasured", "chaotic_figures", "chaotic_tables"]
-
-Floats = NDArray[np.float64]
 
 FAMILIES = ("census", "housing", "tarragona", "wages")
 _CORRELATION = {"census": 0.35, "housing": 0.85, "tarragona": 0.95, "wages": 0.55}

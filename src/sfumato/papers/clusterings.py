@@ -10,8 +10,6 @@ from sklearn.cluster import KMeans
 
 from sfumato.cluster import Chameleon
 
-__all__ = ["CHAMELEON", "chameleon_labels", "kmeans_labels", "min_max"]
-
 # Every cluster of the synthetic layouts holds more than a tenth of the rows. Crumbs below a twentieth are noise, and
 # first pieces of 1.5 % of the rows are small enough.
 CHAMELEON: dict[str, Any] = {"piece_share": 0.015, "min_share": 0.05}

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError
 
-__all__ = ["VARIABLE", "Dataset", "check_files", "data_folder", "datasets", "read_dataset", "read_numbers"]
-
 VARIABLE = "SFUMATO_DATA"
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.metrics import misclassification_rate, variance_security
 from sfumato.papers.chameleon_figure import chameleon_figure
 from sfumato.papers.clusterings import chameleon_labels, kmeans_labels
@@ -17,10 +17,6 @@ from sfumato.papers.result import Figure, Panel, Reproduction, points
 from sfumato.papers.source import source
 from sfumato.papers.work import Worker
 from sfumato.perturb import AdditiveNoise, Enhanced, Hybrid, Rotation, Scaling, Translation
-
-__all__ = ["perturber", "reproduce"]
-
-Floats = NDArray[np.float64]
 
 CLUSTERS = (2, 3, 4, 5, 6)
 METHODS = ("TDP", "SDP", "RDP", "HDP")
@@ -77,10 +73,10 @@ class _Job:
     run: int
     clusterer: str
     n_init: int
-    before: NDArray[np.int64]  # labels of the original points
+    before: Integers  # labels of the original points
 
 
-def _labels(table: Floats, k: int, clusterer: str, seed: int, n_init: int) -> NDArray[np.int64]:
+def _labels(table: Floats, k: int, clusterer: str, seed: int, n_init: int) -> Integers:
     return kmeans_labels(table, k, seed) if clusterer == "k-means" else chameleon_labels(table, k, n_init=n_init)
 
 
@@ -91,7 +87,7 @@ def _misclassified(job: _Job) -> float:
     return 100.0 * misclassification_rate(job.before, after)
 
 
-def _original_labels(item: tuple[int, str]) -> NDArray[np.int64]:
+def _original_labels(item: tuple[int, str]) -> Integers:
     k, clusterer = item
     return _labels(_points(k), k, clusterer, 0, 5)
 

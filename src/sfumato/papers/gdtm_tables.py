@@ -8,8 +8,6 @@ from statistics import mean, median
 from sfumato.papers.printed_values import GDTM_MISCLASSIFICATION, GDTM_SECURITY
 from sfumato.papers.result import Bar, Cell, Row, Table, judge
 
-__all__ = ["Measured", "gdtm_tables"]
-
 # What Var(x - y) / Var(x) must be, in per cent, whatever the data.
 CLOSED_FORM = {"TDP": (0.0, 0.0), "SDP": (0.49, 1.21), "HDP": (0.0, 0.64)}
 _ROTATION = (

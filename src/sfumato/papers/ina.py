@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.cluster import nearest_centre
 from sfumato.metrics import min_variance_security, misclassification_rate, variance_security
 from sfumato.papers.clusterings import chameleon_labels, kmeans_labels
@@ -16,11 +16,6 @@ from sfumato.papers.result import Figure, Panel, Reproduction, points
 from sfumato.papers.source import source
 from sfumato.papers.work import Worker
 from sfumato.perturb import AdditiveNoise, IndependentNoise
-
-__all__ = ["reproduce"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 CLUSTERS = (2, 3, 4, 5, 6)
 SAMPLES = (50, 100, 200, 1000)

@@ -10,8 +10,6 @@ from statistics import mean, median
 from sfumato.papers.printed_values import INA
 from sfumato.papers.result import Bar, Cell, Row, Table, judge
 
-__all__ = ["Release", "ina_tables"]
-
 _FEW = (
     "beta = 5 gives about ten references at most, whatever the sample: the noise cannot shrink to a quarter when it "
     "grows from 200 to 1,000 rows"

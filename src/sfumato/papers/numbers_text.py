@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sfumato.papers.result import Cell
 
-__all__ = ["MARKS", "mark", "number_text", "pair_text", "ratio_text"]
-
 # One sign for each status, for places too narrow for a word.
 MARKS = {"matched": "=", "trend": "~", "unreachable": "u", "missed": "!"}
 

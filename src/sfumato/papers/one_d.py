@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.cluster import lloyd_kmeans
 from sfumato.metrics import mean_squared_error, variation_of_information
 from sfumato.papers.data_files import datasets, read_numbers
@@ -18,10 +18,6 @@ from sfumato.papers.result import Figure, Panel, Reproduction, points
 from sfumato.papers.source import source
 from sfumato.papers.work import Worker
 from sfumato.perturb import CorrelatedNoise, IntervalResampling, PCAProjection, RandomProjection, Translation
-
-__all__ = ["SETTINGS", "Setting", "errors", "read_table", "reproduce"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from statistics import median
 from sfumato.papers.printed_values import ONE_D, ONE_D_TIMES
 from sfumato.papers.result import ANY, Bar, Cell, Row, Table, judge
 
-__all__ = ["Errors", "OneDMeasured", "one_d_tables"]
-
 # Expected squared errors of the printed rule, in closed form, for both readings of the last merges.
 _EXPECTED = {"wine": (33.61, 39.01), "bcw": (1.025e9, 1.818e9), "shuttle": (26.29, 36.81)}
 _ADDITIVE = {"wine": 7645.5, "bcw": 3.852e10, "shuttle": 6305.0}

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ORIGIN", "draw_points"]
-
 ORIGIN = (
     "The paper does not publish its points. These come from mixtures whose parameters were found by search, "
     "so that the paper's tables are reachable; they are not the authors' data."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ANC", "CHAOTIC", "GDTM_MISCLASSIFICATION", "GDTM_SECURITY", "INA", "ONE_D", "ONE_D_TIMES"]
-
 # ---- Oliveira and Zaiane 2003: k = 2..6, per cent -----------------------------------------------------------------
 # (rho in per cent, clusterer) -> method -> k = 2..6
 GDTM_MISCLASSIFICATION: dict[tuple[int, str], dict[str, tuple[float, ...]]] = {

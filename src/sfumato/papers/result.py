@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["ANY", "Bar", "Cell", "Figure", "Panel", "Reproduction", "Row", "Series", "Status", "Table", "judge"]
-
 Status = Literal["matched", "trend", "unreachable", "missed"]
 
 

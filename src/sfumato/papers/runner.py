@@ -11,8 +11,6 @@ from sfumato.papers.data_files import check_files
 from sfumato.papers.result import Reproduction
 from sfumato.papers.work import Progress, Worker
 
-__all__ = ["reproduce"]
-
 
 def reproduce(
     names: Sequence[str],
@@ -35,10 +33,6 @@ def reproduce(
     progress : function of (share done, text), optional
     jobs : int
         Processes; the results do not depend on it, except times.
-
-    Returns
-    -------
-    list of Reproduction
     """
     if jobs < 1:
         raise ParameterError(f"jobs must be at least 1, got {jobs}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sfumato.perturb.catalogue import method
 
-__all__ = ["source"]
-
 
 def source(method_id: str) -> tuple[str, str]:
     """Return the title and the citation of the paper that a method comes from.

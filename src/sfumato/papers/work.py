@@ -11,8 +11,6 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from sfumato.exceptions import SfumatoWarning
 
-__all__ = ["Progress", "Worker"]
-
 Progress = Callable[[float, str], None]
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
 from sfumato.core.keys import Key
@@ -21,12 +21,8 @@ from sfumato.policy.roles import Roles
 from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows
 
-__all__ = ["MOST_ROWS", "audit_files", "check_limits"]
-
 MOST_ROWS = 200_000
 _GRADES = "ABCDF"
-
-Floats = NDArray[np.float64]
 
 
 def audit_files(

@@ -16,8 +16,6 @@ from sfumato.pipeline.watch import Watch
 from sfumato.policy.roles import Roles
 from sfumato.receipts.body import ReceiptBody
 
-__all__ = ["require_original"]
-
 
 def require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -> None:
     """Raise unless a table is the one that was released, by its keyed fingerprint.

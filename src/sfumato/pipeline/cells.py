@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sfumato._arrays import Floats
 from sfumato.core.rows import RecordIds, RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
@@ -16,10 +14,6 @@ from sfumato.files.numbers import NumberBatch, parse_column
 from sfumato.files.schema import ColumnRules
 from sfumato.files.source import RawBatch, Source
 from sfumato.policy.roles import Roles
-
-__all__ = ["Cells"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

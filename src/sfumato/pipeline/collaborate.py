@@ -30,8 +30,6 @@ from sfumato.pipeline.plan import Plan, make_plan, settle_policy
 from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 
-__all__ = ["Joined", "merge", "release_joint", "summarize"]
-
 
 @dataclass(frozen=True, repr=False)
 class Joined(Hidden):
@@ -172,11 +170,6 @@ def release_joint(
         The shared key.
     joint : path
         What the last `merge` has written.
-
-    Returns
-    -------
-    Plan and Tally
-        What was done.
     """
     target = Path(target)
     check_outputs({"the release": target}, inputs(source, key, joint), force=force)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
 from sfumato.files.decimals import from_units, to_units
 from sfumato.files.schema import Schema
-
-__all__ = ["Medians", "median_fills"]
-
-Floats = NDArray[np.float64]
 
 _BINS = 1 << 16
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
-from sfumato.core.passes import Facts, run_rounds, tile_rows
+from sfumato.core.passes import Facts, run_rounds
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Gathered, Survey, Together
+from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import Look, Schema
 from sfumato.files.source import Described
@@ -23,10 +24,6 @@ from sfumato.pipeline.engines.engine import Engine
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
 from sfumato.pipeline.watch import Watch
-
-__all__ = ["Fit", "fit", "survey_table"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,8 +14,6 @@ from sfumato.core.keys import Key
 from sfumato.exceptions import KeyFileError, SfumatoError
 from sfumato.files.storage.atomic import write_atomically
 
-__all__ = ["History", "history_files"]
-
 _KEY = "history.key"
 _FILE = "history"
 _HEADER = "sfumato-history-1"

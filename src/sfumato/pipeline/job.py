@@ -33,8 +33,6 @@ from sfumato.receipts.finding import receipt_path, write_private
 from sfumato.receipts.released_rows import rows_hasher
 from sfumato.receipts.shown import Receipt
 
-__all__ = ["ReleaseJob"]
-
 _REPEATED = (
     "this table was released before with other noise: whoever has both releases can average them. "
     "Hand out one of them only, or repeat the first with its key, method and parameters."

@@ -27,8 +27,6 @@ from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.finding import receipt_of, receipt_of_file
 from sfumato.receipts.released_rows import ReleasedRows, is_released_file
 
-__all__ = ["Joined", "join"]
-
 
 @dataclass(frozen=True)
 class Joined:

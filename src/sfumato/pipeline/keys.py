@@ -12,8 +12,6 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import KeyFileError, ParameterError
 from sfumato.files.storage.keyring import keys_folder, new_key_path, own_folder
 
-__all__ = ["ReleaseKey", "choose_key", "key_folder"]
-
 
 @dataclass(repr=False)
 class ReleaseKey(Hidden):

@@ -13,8 +13,6 @@ from sfumato.perturb.mechanism.drive import Drive
 from sfumato.perturb.mechanism.parameters import check_parameter, nearest_name
 from sfumato.policy.model import Policy
 
-__all__ = ["build_drive", "build_perturber", "check_settings"]
-
 
 def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
     """Return the method of a policy, ready to run.

@@ -19,8 +19,6 @@ from sfumato.pipeline.method import build_drive
 from sfumato.policy.model import MethodChoice, Policy, read_policy
 from sfumato.policy.roles import Roles, assign_roles
 
-__all__ = ["Plan", "make_plan", "settle_policy"]
-
 
 @dataclass(frozen=True, repr=False)
 class Plan(Hidden):

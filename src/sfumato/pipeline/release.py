@@ -27,8 +27,6 @@ from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 from sfumato.receipts.shown import Receipt
 
-__all__ = ["EngineMaker", "release"]
-
 Progress = Callable[[str, float], None]
 EngineMaker = Callable[[Source, Workspace, Path, Watch], Engine]
 PathLike = str | os.PathLike[str]

@@ -32,8 +32,6 @@ from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.finding import receipt_of_file
 from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows, is_released_file
 
-__all__ = ["Restored", "restore"]
-
 
 @dataclass(frozen=True)
 class Restored:

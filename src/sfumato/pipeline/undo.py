@@ -11,13 +11,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.exceptions import DataError
 
-__all__ = ["Undo", "undo_map"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Undo = Callable[[Floats, Sequence[Mask | None]], Floats]
+Undo = Callable[[Floats, Sequence[Flags | None]], Floats]
 
 
 def undo_map(inverse: Callable[[Floats], Floats], fills: Floats | None) -> Undo:
@@ -38,7 +35,7 @@ def undo_map(inverse: Callable[[Floats], Floats], fills: Floats | None) -> Undo:
     [[3.0, 5.0], [5.0, 7.0]]
     """
 
-    def undo(tile: Floats, masks: Sequence[Mask | None]) -> Floats:
+    def undo(tile: Floats, masks: Sequence[Flags | None]) -> Floats:
         holes = np.stack([np.zeros(tile.shape[1], dtype=np.bool_) if mask is None else mask for mask in masks])
         gappy = np.flatnonzero(holes.any(axis=0))
         filled = np.where(holes, 0.0, tile)
@@ -55,7 +52,7 @@ def undo_map(inverse: Callable[[Floats], Floats], fills: Floats | None) -> Undo:
 def _solve_gaps(
     out: Floats,
     filled: Floats,
-    holes: NDArray[np.bool_],
+    holes: Flags,
     gappy: NDArray[np.intp],
     inverse: Callable[..., Floats],
     fills: Floats,

@@ -7,8 +7,6 @@ from typing import Any
 
 from sfumato.exceptions import ReleaseCancelledError
 
-__all__ = ["Watch"]
-
 
 class Watch:
     """Count passes, tell how far the job is, and stop it when asked.

@@ -7,8 +7,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-__all__ = ["find_lines", "line_of", "nearest_of"]
-
 _SECTION = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _SETTING = re.compile(
     r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""

@@ -14,8 +14,6 @@ from sfumato.exceptions import PolicyError
 from sfumato.files.schema import ColumnRules
 from sfumato.policy.lines import find_lines, line_of, nearest_of
 
-__all__ = ["Policy", "parse_policy", "read_policy"]
-
 _LARGEST_FILE = 1 << 20
 
 

@@ -16,8 +16,6 @@ from sfumato.exceptions import DataError
 from sfumato.files.source import Source
 from sfumato.policy.roles import ColumnTraits
 
-__all__ = ["ColumnOverview", "Overview", "complete_columns", "overview"]
-
 _NUMERIC = {"integer", "number"}
 
 
@@ -124,10 +122,6 @@ def overview(
         Rows to keep.
     on_batch : callable, optional
         Called with (rows read, share of the file read).
-
-    Returns
-    -------
-    Overview
     """
     subkey = key.derive("preview sample")
     seen = {name: _Column() for name in source.names}

@@ -7,8 +7,6 @@ import polars as pl
 from sfumato.files.source import Source
 from sfumato.policy.roles import ColumnTraits
 
-__all__ = ["profile"]
-
 _ROWS = 10_000
 
 

@@ -9,8 +9,6 @@ from typing import Literal
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.headers import require_columns
 
-__all__ = ["ColumnTraits", "Guess", "Role", "Roles", "assign_roles", "guess_roles"]
-
 Role = Literal["identifier", "keep", "confidential"]
 
 _IDENTIFIER_WORDS = (

@@ -9,8 +9,6 @@ from typing import Any
 from sfumato.policy.model import Policy
 from sfumato.policy.roles import Guess
 
-__all__ = ["first_policy", "policy_text"]
-
 
 def first_policy(guesses: Sequence[Guess]) -> str:
     """Return a policy to begin with: the guessed roles and their reasons.

@@ -26,16 +26,6 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION
 from sfumato.exceptions import ReceiptError
 
-__all__ = [
-    "ReceiptBody",
-    "open_receipt",
-    "order_subkey",
-    "release_identity",
-    "release_order",
-    "release_places",
-    "seal_receipt",
-]
-
 _HEADER = "sfumato-receipt-1"
 _NONCE = 12
 _BLOCK = 1 << 20  # rows whose words are held at once

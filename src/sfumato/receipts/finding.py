@@ -16,8 +16,6 @@ from sfumato.files.storage.keyring import load_key
 from sfumato.files.storage.workspace import file_digest
 from sfumato.receipts.body import ReceiptBody, open_receipt
 
-__all__ = ["find_receipt", "read_receipt", "receipt_of", "receipt_of_file", "receipt_path", "write_private"]
-
 _LARGEST_RECEIPT = 256 << 20
 _STALE_SECONDS = 60
 

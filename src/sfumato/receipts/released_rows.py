@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.numbers import number_table
@@ -26,18 +26,6 @@ from sfumato.files.schema import ColumnRules, NumberColumn, known_type
 from sfumato.files.storage.workspace import file_digest
 from sfumato.frames.frame import all_columns, is_dataframe, numbers_with_gaps
 from sfumato.receipts.body import ReceiptBody
-
-__all__ = [
-    "NOT_CHECKED",
-    "SAVED_ANEW",
-    "ReleasedRows",
-    "is_released_file",
-    "require_original_numbers",
-    "require_released_numbers",
-    "rows_hasher",
-]
-
-Floats = NDArray[np.float64]
 
 SAVED_ANEW = (
     "the file was saved anew since it was released: its perturbed columns are the released ones, row by row, "
@@ -77,7 +65,7 @@ class ReleasedRows:
         self._hasher = rows_hasher(key, bytes.fromhex(body.identity), self.names)
         self._lanes, self._rows = (0, 0), 0
 
-    def add(self, columns: Sequence[Floats], original_rows: NDArray[np.int64]) -> None:
+    def add(self, columns: Sequence[Floats], original_rows: Integers) -> None:
         """Take some released rows.
 
         Parameters
@@ -147,7 +135,7 @@ def require_original_numbers(table: Any, key: Key, body: ReceiptBody) -> str | N
     return None
 
 
-def require_released_numbers(table: Any, key: Key, body: ReceiptBody, order: NDArray[np.int64]) -> str | None:
+def require_released_numbers(table: Any, key: Key, body: ReceiptBody, order: Integers) -> str | None:
     """Raise if a table is not the release of a receipt; return what could not be known, if anything.
 
     Parameters

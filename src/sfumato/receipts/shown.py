@@ -9,8 +9,6 @@ from typing import Any
 from sfumato.core.secret import Hidden
 from sfumato.receipts.body import ReceiptBody
 
-__all__ = ["SCHEMA", "Receipt"]
-
 SCHEMA = "sfumato-release-1"
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from sfumato.report.chart import DIM, LINE, MARK, Axis, drawing, percent, text
 
-__all__ = ["Pair", "pairs_chart"]
-
 _STEPS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 

@@ -4,21 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "Block",
-    "Cell",
-    "Code",
-    "Column",
-    "Figures",
-    "Headline",
-    "Items",
-    "Page",
-    "Paragraph",
-    "Picture",
-    "Section",
-    "Table",
-]
-
 
 @dataclass(frozen=True)
 class Headline:

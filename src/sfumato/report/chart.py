@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from html import escape
 from math import sqrt
 
-__all__ = ["Axis", "drawing", "frame", "identity", "percent", "square_root", "stand_alone", "text"]
-
 INK, DIM, LINE, PAPER, MARK = (
     "var(--ink,#1c2430)",
     "var(--dim,#556070)",

@@ -8,8 +8,6 @@ from math import log1p
 
 from sfumato.report.chart import DIM, INK, MARK, Axis, drawing, frame, percent, text
 
-__all__ = ["Known", "curve_chart"]
-
 
 @dataclass(frozen=True)
 class Known:

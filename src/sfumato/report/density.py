@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from sfumato.report.chart import DIM, LINE, drawing, text
 
-__all__ = ["density_chart"]
-
 _SIZE, _TOP, _GAP = 300.0, 26.0, 40.0
 # shade -> colour of the page's style, with the light one for pictures that stand alone
 _SHADES = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Named", "Spot", "merge_near", "place_names"]
-
 _LETTER, _LINE = 6.1, 13.0  # size of a letter and of a line, in units of the drawing
 _SHOWN = 3
 Box = tuple[float, float, float, float]

@@ -11,8 +11,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from sfumato.files.storage.atomic import write_atomically
 from sfumato.report.blocks import Block, Page
 
-__all__ = ["render_fragment", "render_page", "write_page"]
-
 
 def render_page(page: Page) -> str:
     """Return a page as a complete HTML document.

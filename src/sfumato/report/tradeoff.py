@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from sfumato.report.chart import DIM, INK, PAPER, Axis, drawing, frame, percent, square_root, text
 from sfumato.report.labels import Named, Spot, merge_near, place_names
 
-__all__ = ["GRADE_COLOURS", "Point", "tradeoff_chart"]
-
 # grade -> (fill, letter); told apart by the letter in the mark too, and by lightness on a grey print
 GRADE_COLOURS = {
     "A": ("#0a6b4f", "#fff"),

@@ -18,8 +18,6 @@ from sfumato.policy.model import Policy
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.table import SparkTable
 
-__all__ = ["release"]
-
 
 def release(
     dataframe: Any,

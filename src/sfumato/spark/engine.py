@@ -33,8 +33,6 @@ from sfumato.spark.outcome import Outcomes
 from sfumato.spark.table import NUMBER, SparkTable
 from sfumato.spark.task import BUCKET, ERRAND, ERROR, RESULT, WORD, summarise_rows, write_rows
 
-__all__ = ["SparkEngine"]
-
 S = TypeVar("S", bound=Summary)
 T = TypeVar("T")
 

@@ -24,17 +24,6 @@ from sfumato.pipeline.fills import Medians
 from sfumato.pipeline.undo import undo_map
 from sfumato.policy.roles import Roles
 
-__all__ = [
-    "cells_data",
-    "cells_of",
-    "first_summary",
-    "job_data",
-    "job_of",
-    "replay_of",
-    "rounds_data",
-    "summary_data",
-]
-
 
 def cells_data(cells: Cells) -> dict[str, Any]:
     """Return how raw rows become numbers, as plain values."""

@@ -15,8 +15,6 @@ from sfumato.spark.engine import SparkEngine
 from sfumato.spark.session import spark_session
 from sfumato.spark.table import SparkTable, check_types
 
-__all__ = ["spark_engine"]
-
 
 def spark_engine(source: Source, workspace: Workspace, target: Path, watch: Watch) -> SparkEngine:
     """Return the Spark engine of a release to a file; see `sfumato.release`."""

@@ -9,8 +9,6 @@ from pyspark.accumulators import AccumulatorParam
 from sfumato.core.coverage import Coverage
 from sfumato.pipeline.engines.engine import Tally
 
-__all__ = ["Outcomes"]
-
 
 class _ByPartition(AccumulatorParam[dict[int, Any]]):
     """Join what partitions tell; one that is computed again replaces what it told before."""

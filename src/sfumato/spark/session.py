@@ -17,8 +17,6 @@ from sfumato.exceptions import MissingComponentError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["find_java", "spark_session"]
-
 _VECTOR = "jdk.incubator.vector"
 _LOCAL = {
     "spark.ui.enabled": "false",

@@ -17,8 +17,6 @@ from sfumato.files.formats.arrow_rows import polars_types
 from sfumato.files.headers import check_headers, require_columns
 from sfumato.files.source import CsvStyle
 
-__all__ = ["NUMBER", "SparkTable"]
-
 NUMBER = "sfumato row number"
 _FILE, _OFFSET = "sfumato file", "sfumato offset"
 

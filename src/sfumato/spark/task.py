@@ -28,8 +28,6 @@ from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
 from sfumato.spark.errand import cells_of, first_summary, job_of, replay_of
 
-__all__ = ["BUCKET", "ERRAND", "ERROR", "RESULT", "WORD", "summarise_rows", "write_rows"]
-
 ERRAND, RESULT = b"sfumato errand", b"sfumato result"
 ERROR = "sfumato-error:"
 BUCKET, WORD = "sfumato bucket", "sfumato word"

@@ -29,8 +29,6 @@ from sfumato.studio.session import ROLES, Session, StaleTableError
 from sfumato.studio.settings import CLUSTERS, catalogue_data, checked_settings
 from sfumato.studio.uploads import ENDINGS, Limits, RefusedUploadError, label_of, receive
 
-__all__ = ["Studio", "make_app"]
-
 _STATIC = Path(__file__).parent / "static"
 _MOST_JSON = 1 << 20
 

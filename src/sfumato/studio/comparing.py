@@ -11,8 +11,6 @@ from sfumato.studio.events import Stream, error_data
 from sfumato.studio.prepared import Prepared
 from sfumato.studio.preview import preview
 
-__all__ = ["compare"]
-
 COMPARE_CLUSTERS = 4
 
 

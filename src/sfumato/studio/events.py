@@ -12,8 +12,6 @@ from typing import Any
 
 from sfumato.exceptions import SfumatoError
 
-__all__ = ["Board", "StoppedError", "Stream", "error_data", "json_lines"]
-
 Item = dict[str, Any]
 _HEARTBEAT = 15.0
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from sfumato.exceptions import DataError
 from sfumato.files.storage.held_folder import hold_new, let_go, sweep
 
-__all__ = ["Folder", "private_home"]
-
 
 def private_home() -> Path:
     """Return the folder that holds the studios' folders: in the user's own data directory, never a shared place."""

@@ -17,8 +17,6 @@ from sfumato.studio.policies import command_line, file_stem, policy_of
 from sfumato.studio.session import BATCH_ROWS, Dataset
 from sfumato.studio.uploads import label_of
 
-__all__ = ["BusyError", "ReleaseJobs"]
-
 
 class BusyError(ParameterError):
     """A release is running already."""

@@ -9,8 +9,6 @@ from importlib import import_module
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-__all__ = ["prepare_thread"]
-
 _loading = threading.Lock()
 
 

@@ -11,8 +11,6 @@ from typing import Any
 from sfumato.exceptions import ParameterError
 from sfumato.policy.model import Columns, Enhance, Guard, MethodChoice, Policy
 
-__all__ = ["EXTRAS", "command_line", "file_stem", "policy_of"]
-
 # methods that go on top of another -> the policy's section, and the names that a policy has for parameters
 EXTRAS: dict[str, tuple[str, dict[str, str]]] = {
     "+rho": ("enhance", {"fraction": "fraction"}),

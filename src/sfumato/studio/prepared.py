@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.auditing.utility.clusterings import Effort, Found, free_kmeans, named_kmeans
 from sfumato.auditing.utility.rescaling import Rescaling, rescaling_by
@@ -19,10 +19,6 @@ from sfumato.metrics import adjusted_rand, misclassification_rate
 from sfumato.policy.overview import complete_columns
 from sfumato.studio.session import FEWEST_ROWS
 from sfumato.studio.settings import CLUSTERS
-
-__all__ = ["ClusterAgreement", "Prepared", "prepare"]
-
-Floats = NDArray[np.float64]
 
 # A preview answers within a second: fewer starts and rounds than an audit, and the page says so.
 _EFFORT = Effort(
@@ -89,7 +85,7 @@ class Prepared(Hidden):
         """Return released rows along the two main directions of the original, shape (n, 2)."""
         return self._owner.apply(released) @ self._components
 
-    def labels(self, k: int) -> NDArray[np.int64]:
+    def labels(self, k: int) -> Integers:
         """Return the original's clusters."""
         return self._clustering(k, "owner")[0].labels
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.attack.catalogue import attacks
 from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
@@ -21,10 +21,6 @@ from sfumato.studio.events import Stream
 from sfumato.studio.prepared import Prepared, main_directions
 from sfumato.studio.settings import CLUSTERS, perturber_of
 from sfumato.studio.warned import collect_warnings
-
-__all__ = ["before", "preview"]
-
-Floats = NDArray[np.float64]
 
 ATTACK_SECONDS = 1.5
 _BINS = 40

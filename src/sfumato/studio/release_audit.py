@@ -18,8 +18,6 @@ from sfumato.receipts.body import release_places
 from sfumato.receipts.shown import Receipt
 from sfumato.studio.session import BATCH_ROWS
 
-__all__ = ["audit_sample"]
-
 _SECONDS = 5.0
 _CALL = "sfumato.audit(original, released, seconds=5.0)"
 _TREE_ROWS = 2_000  # Ward's tree holds every pair of rows

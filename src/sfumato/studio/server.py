@@ -20,8 +20,6 @@ from sfumato.studio.security import Access, Gate
 from sfumato.studio.uploads import Limits
 from sfumato.studio.warned import listen_to_warnings
 
-__all__ = ["serve"]
-
 
 def serve(
     file: Path | None = None,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sfumato.policy.overview import Overview
     from sfumato.studio.prepared import Prepared
 
-__all__ = ["ROLES", "SAMPLE_ROWS", "Dataset", "Session", "StaleTableError"]
-
 ROLES = {
     "confidential": "protected",
     "keep": "released as it is",

@@ -14,8 +14,6 @@ from sfumato.perturb.mechanism.parameters import Parameter, check_parameter
 from sfumato.studio.policies import EXTRAS
 from sfumato.studio.sliders import CONTROLS, SHOWN, control
 
-__all__ = ["CLUSTERS", "catalogue_data", "checked_settings", "perturber_of"]
-
 Settings = dict[str, Any]
 CLUSTERS = (2, 3, 4, 5, 6, 7, 8)  # numbers of clusters that previews look at
 

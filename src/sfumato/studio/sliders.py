@@ -6,8 +6,6 @@ from typing import Any
 
 from sfumato.perturb.mechanism.parameters import Parameter, Span
 
-__all__ = ["CONTROLS", "SHOWN", "control"]
-
 _NUMERIC = {"number", "numbers", "integer", "number or integer"}
 CONTROLS = ("slider", "number", "choice", "flag", "fixed")
 SHOWN = {*_NUMERIC, "choice", "flag"}  # kinds of parameters that have a control

@@ -17,8 +17,6 @@ from typing import BinaryIO
 from sfumato.exceptions import DataError
 from sfumato.studio.folder import Folder
 
-__all__ = ["ENDINGS", "Limits", "RefusedUploadError", "label_of", "receive"]
-
 # ending of the file's name -> ending of the file that is read
 ENDINGS = {
     ".csv": ".csv",

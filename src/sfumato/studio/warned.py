@@ -13,8 +13,6 @@ from typing import Any
 
 from sfumato.exceptions import SfumatoWarning
 
-__all__ = ["collect_warnings", "listen_to_warnings"]
-
 _here = threading.local()
 
 

@@ -24,8 +24,6 @@ from sfumato.tuning.trial import (
     trial_key,
 )
 
-__all__ = ["TableAssessor"]
-
 # the cheapest strong attack of each kind: as it is, public figures, few records, many records, linkage
 QUICK_ATTACKS = (
     "as-released",

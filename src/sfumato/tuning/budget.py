@@ -7,8 +7,6 @@ from math import isfinite
 
 from sfumato.exceptions import ParameterError
 
-__all__ = ["parse_seconds"]
-
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 

@@ -15,8 +15,6 @@ from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
 from sfumato.tuning.subject import MOST_ROWS, Subject, read_subject
 from sfumato.tuning.trial import Trial, attack_release, measure, release_trial, trial_key
 
-__all__ = ["compare"]
-
 Progress = Callable[[str, float], None]
 
 

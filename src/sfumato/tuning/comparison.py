@@ -11,8 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from sfumato.auditing.grading import GRADES
 from sfumato.tuning.trial import Trial, keeps_columns
 
-__all__ = ["Compared", "Comparison", "LeftOut", "compared", "pareto_front"]
-
 Grade = Literal["A", "B", "C", "D", "F"]
 
 

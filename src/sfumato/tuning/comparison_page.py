@@ -14,8 +14,6 @@ from sfumato.tuning.comparison_text import by_merit, late_notes, number
 if TYPE_CHECKING:
     from sfumato.tuning.comparison import Compared, Comparison
 
-__all__ = ["chart_of", "comparison_page", "tried_table"]
-
 CHART_WORDS = (
     "Each mark is one release of your table, with its grade in it. To the left, the clusters stay; further up, less "
     "can be recovered (left panel) or linked (right panel). A ring marks settings that no other beats in everything."

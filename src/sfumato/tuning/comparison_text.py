@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from sfumato.tuning.comparison import Compared, Comparison
 
-__all__ = ["by_merit", "comparison_text", "late_notes", "lines_of", "number"]
-
 
 def by_merit(tried: Sequence[Compared]) -> list[Compared]:
     """Return settings by grade, then by what the clusters lose, then by what is hidden."""

@@ -9,8 +9,6 @@ from sfumato.auditing.grading import GRADES
 from sfumato.tuning.search import Score
 from sfumato.tuning.space import Candidate
 
-__all__ = ["Confirmed", "confirm", "holds"]
-
 
 @dataclass(frozen=True)
 class Confirmed:

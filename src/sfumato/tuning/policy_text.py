@@ -10,8 +10,6 @@ from sfumato.policy.text import policy_text
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.subject import Subject
 
-__all__ = ["tuned_policy"]
-
 
 def tuned_policy(
     subject: Subject,

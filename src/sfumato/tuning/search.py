@@ -14,8 +14,6 @@ from sfumato.auditing.grading import GRADES
 from sfumato.exceptions import SfumatoError
 from sfumato.tuning.space import Candidate, neighbours
 
-__all__ = ["Assessor", "Counts", "Score", "Searched", "merit", "search"]
-
 Progress = Callable[[str, float], None]
 
 _NEAR_EACH = 8  # neighbours of each of the best
@@ -132,10 +130,6 @@ def search(
     seed : int
         Chooses neighbours.
     progress : callable, optional
-
-    Returns
-    -------
-    Searched
     """
     tell = progress or (lambda _what, _share: None)
     stages = _Stages(assess, limit, time_left if most is None else lambda: 1.0, tell, most)

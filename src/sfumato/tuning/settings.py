@@ -10,8 +10,6 @@ from sfumato.core.keys import Key
 from sfumato.perturb.catalogue import method, methods
 from sfumato.perturb.catalogue.entries import Method
 
-__all__ = ["KMEANS", "Setting", "catalogue_settings", "keeping", "make_perturber"]
-
 Source = Literal["default", "paper", "search"]
 
 KMEANS = (2, 3, 4, 5, 6, 7, 8)  # the numbers of clusters that matter unless someone says otherwise

@@ -15,8 +15,6 @@ from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.parameters import Parameter, Span
 from sfumato.tuning.settings import Setting
 
-__all__ = ["Candidate", "candidates", "neighbours", "setting_of"]
-
 _POWER = 7  # 128 Sobol points for each method
 _NEAR = 0.12  # half the width of the box around a candidate, as a share of each range
 

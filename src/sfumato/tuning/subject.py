@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
@@ -17,12 +17,8 @@ from sfumato.files.entire import read_table
 from sfumato.frames.frame import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
 from sfumato.perturb.mechanism.parameters import nearest_name
 
-__all__ = ["MOST_ROWS", "Subject", "read_subject"]
-
 MOST_ROWS = 10_000
 _FEWEST = 20
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,10 +77,6 @@ def read_subject(
         Larger tables are sampled.
     seed : int
         Chooses the sample.
-
-    Returns
-    -------
-    Subject
 
     Examples
     --------

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
 from sfumato.auditing.utility.yardstick import Usefulness, Yardstick
@@ -20,19 +20,6 @@ from sfumato.exceptions import SfumatoWarning
 from sfumato.perturb.catalogue import method
 from sfumato.tuning.settings import Setting, make_perturber
 from sfumato.tuning.subject import Subject
-
-__all__ = [
-    "Trial",
-    "attack_release",
-    "best_linkage",
-    "keeps_columns",
-    "measure",
-    "public_description",
-    "release_trial",
-    "trial_key",
-]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,6 @@ from sfumato.tuning.space import candidates as candidate_stream
 from sfumato.tuning.subject import MOST_ROWS, Subject, read_subject
 from sfumato.tuning.tuned import Finalist, Tried, Tuned, figures_of
 
-__all__ = ["tune"]
-
 Progress = Callable[[str, float], None]
 
 REPETITIONS = 3

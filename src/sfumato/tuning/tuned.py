@@ -11,8 +11,6 @@ from sfumato.files.storage.atomic import write_atomically
 from sfumato.tuning.comparison import Frozen, Grade
 from sfumato.tuning.search import Score
 
-__all__ = ["Figures", "Finalist", "Tuned", "figures_of"]
-
 
 class Figures(Frozen):
     """What one release of a setting showed. Shares are between 0 and 1."""

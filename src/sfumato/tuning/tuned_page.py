@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from sfumato.tuning.tuned import Figures as Measured
     from sfumato.tuning.tuned import Finalist, Tuned
 
-__all__ = ["tuned_page", "tuned_text"]
-
 _WEAK = {"D", "F"}
 CHART_WORDS = (
     "Every mark is a setting that was attacked, with its grade in it; only the finalists are named and have a ring. "

@@ -15,8 +15,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowled
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["AtomLikelihood", "root_inverse"]
-
 #: correlations of released with original rows that are tried; None stands for noise added to the rows
 MODELS: tuple[float | None, ...] = (None, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995)
 #: people by whom the law is chosen, and pairs of people and rows that are weighed at once

@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowled
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Cell", "cells", "link_cells"]
-
 CELLS = 1_000_000
 
 

@@ -13,8 +13,6 @@ from sfumato.attack.engine.knowledge import Guess, Knowledge, guess_values
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["AtomMean", "release_atoms"]
-
 
 def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
     """Return the atoms of a release: of its published labels, else of k-means in standard deviations on the release.
@@ -25,10 +23,6 @@ def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
         The numbers of clusters are the public parameter `clusterings`, 2 to 8 if it is not public.
     deadline : Deadline
         Checked between clusterings.
-
-    Returns
-    -------
-    Atoms
 
     Examples
     --------

@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowled
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["ClipSlack", "slack_ratio"]
-
 #: share of the way to the border that a guard goes, where it is not public
 FACTOR = 0.97
 #: a ratio this close to the constant counts as clipped

@@ -16,8 +16,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowled
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["ClusterSums", "remaining_sums"]
-
 
 def remaining_sums(
     released: FloatArray, atoms: Atoms, rows: IntArray, values: FloatArray

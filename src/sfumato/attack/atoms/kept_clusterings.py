@@ -10,8 +10,6 @@ import numpy as np
 from sfumato.attack.atoms.regions import Clusterings, atoms_of, clusterings_of, name_clusterings
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
 
-__all__ = ["AtomMoments", "Named", "within_covariances"]
-
 #: numbers in the covariances that are kept: 80 MB
 MOST_NUMBERS = 10_000_000
 

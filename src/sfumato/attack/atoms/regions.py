@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Atoms", "Clusterings", "atoms_of", "clusterings_of", "label_table", "name_clusterings"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -119,10 +117,6 @@ def atoms_of(labels: IntArray) -> Atoms:
     ----------
     labels : array of shape (n, number of clusterings)
 
-    Returns
-    -------
-    Atoms
-
     Examples
     --------
     >>> found = atoms_of(np.array([[0, 1], [0, 1], [1, 1]]))
@@ -171,10 +165,6 @@ def clusterings_of(table: FloatArray, labels: IntArray, scaling: str = "std") ->
         Of `label_table`.
     scaling : {"std", "range", "none"}
         The space in which they were clustered.
-
-    Returns
-    -------
-    Clusterings
 
     Examples
     --------

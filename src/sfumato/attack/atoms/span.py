@@ -15,8 +15,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowled
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Span", "complete"]
-
 
 def complete(
     rows: FloatArray, columns: IntArray, values: FloatArray

@@ -11,8 +11,6 @@ from sfumato.attack.engine.knowledge import Guess, Knowledge, guess_values
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["AsReleased"]
-
 
 class AsReleased(Attack):
     """Guess that nothing was changed.

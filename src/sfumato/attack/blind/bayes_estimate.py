@@ -16,8 +16,6 @@ from sfumato.attack.engine.noise_law import noise_law
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["BayesEstimate", "linear_estimate"]
-
 
 def linear_estimate(rows: FloatArray, mean: FloatArray, signal: FloatArray, noise: FloatArray) -> FloatArray:
     """Return mean + S (S + N)^-1 (y - mean) of every row.

@@ -17,8 +17,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowled
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Contraction", "expand", "small_groups"]
-
 MOST_ROWS_FOR_GROUPS = 4000
 
 

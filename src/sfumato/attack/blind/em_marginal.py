@@ -15,8 +15,6 @@ from sfumato.attack.engine.noise_law import density, noise_law
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["MarginalReconstruction", "reconstruct"]
-
 BINS = 150
 ROUNDS = 60
 MOST_ROWS = 1500

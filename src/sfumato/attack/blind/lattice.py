@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Lattice", "find_rotation", "find_step"]
-
 MOST_ROWS, MOST_VALUES = 50_000, 3000
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -15,8 +15,6 @@ from sfumato.attack.engine.noise_law import noise_law
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["PrincipalReconstruction", "signal_covariance"]
-
 
 def signal_covariance(released: FloatArray, noise: FloatArray) -> FloatArray:
     """Return the covariance of the data behind a noisy release, without negative directions.

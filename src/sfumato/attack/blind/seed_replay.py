@@ -15,8 +15,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["SeedReplay", "subtract_noise"]
-
 SEEDS = (*range(5000), 10000, 12345, 54321, 123456, 654321, 1234567, 12345678, 123456789, *range(19900, 20310))
 FINALISTS = 100
 CHECKED_ROWS = 24

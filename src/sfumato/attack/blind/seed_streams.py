@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from sfumato.attack.engine.knowledge import FloatArray
 
-__all__ = ["GENERATORS", "Shape", "draw", "heads"]
-
 Shape = Literal["normal", "uniform", "arcsine"]
 
 

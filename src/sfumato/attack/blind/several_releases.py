@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["SeveralReleases", "combine"]
-
 
 def combine(stack: FloatArray, kurtosis: FloatArray) -> FloatArray:
     """Return the midrange of columns with flat-tailed noise and the mean of the others.

@@ -15,8 +15,6 @@ from sfumato.attack.engine.noise_law import noise_law
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["SpectralFilter", "noise_edge"]
-
 
 def noise_edge(variance: float, n_rows: int, n_columns: int) -> float:
     """Return the largest eigenvalue that white noise alone produces (Marchenko and Pastur).

@@ -6,8 +6,6 @@ import numpy as np
 
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
 
-__all__ = ["frozen", "frozen_rows", "unscorable"]
-
 
 def frozen(values: FloatArray) -> FloatArray:
     """Return a read-only copy that shares no memory.

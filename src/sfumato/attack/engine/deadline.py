@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["Deadline", "OutOfTimeError"]
-
 
 class OutOfTimeError(Exception):
     """The time budget of an attack is used up; the referee turns it into a status."""

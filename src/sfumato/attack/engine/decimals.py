@@ -6,8 +6,6 @@ import numpy as np
 
 from sfumato.attack.engine.knowledge import FloatArray
 
-__all__ = ["infer_decimals", "rounding_error", "snap"]
-
 MOST_DECIMALS = 8
 
 

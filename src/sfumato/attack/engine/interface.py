@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import Guess, Knowledge
 
-__all__ = ["Attack", "NothingFoundError", "needs_same_columns"]
-
 _MISSING = {
     "marginals": "needs public marginals of the original columns",
     "sample": "needs a sample of the population",
@@ -121,11 +119,6 @@ def needs_same_columns(knowledge: Knowledge) -> str | None:
     ----------
     knowledge : Knowledge
         What the attacker holds.
-
-    Returns
-    -------
-    str or None
-        The reason, or None.
 
     Examples
     --------

@@ -13,8 +13,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray
 from sfumato.attack.engine.result import Result, Scores, summarise
 from sfumato.exceptions import DataError
 
-__all__ = ["Judge"]
-
 CONTROL_ROUNDS = 5
 #: share of a column's variance that is left when the column counts as laid open
 OPEN = 0.05
@@ -57,11 +55,6 @@ class Judge:
             Rows that are known to the attacker and do not count.
         given : array of integers, optional
             Columns that are known to the attacker and do not count.
-
-        Returns
-        -------
-        Result
-            Scored.
         """
         values = guess.values
         shape = (targets.size, self._truth.shape[1])
@@ -107,11 +100,6 @@ class Judge:
             Rows named for each person.
         people : array of shape (m,)
             The right rows.
-
-        Returns
-        -------
-        Result
-            Scored.
         """
         if guess.candidates is None or len(guess.candidates) != people.size:
             raise DataError(f"the attack must name rows for {people.size} people")

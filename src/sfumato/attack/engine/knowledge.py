@@ -14,18 +14,6 @@ if TYPE_CHECKING:
     from sfumato.attack.atoms.kept_clusterings import AtomMoments
     from sfumato.attack.atoms.regions import Clusterings
 
-__all__ = [
-    "Attributes",
-    "FloatArray",
-    "Guess",
-    "IntArray",
-    "Knowledge",
-    "Marginals",
-    "Pairs",
-    "guess_links",
-    "guess_values",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -172,11 +160,6 @@ class Knowledge:
             Name of the parameter.
         default : float
             What counts when it is not public, or no finite number.
-
-        Returns
-        -------
-        float
-            The parameter.
         """
         value = self.parameters.get(name)
         usable = isinstance(value, int | float | np.integer | np.floating) and np.isfinite(value)
@@ -189,11 +172,6 @@ class Knowledge:
         ----------
         name : str
             Name of the parameter.
-
-        Returns
-        -------
-        array or None
-            The parameter as floats.
         """
         value: Any = self.parameters.get(name)
         if value is None:

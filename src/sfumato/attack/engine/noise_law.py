@@ -9,8 +9,6 @@ import numpy as np
 
 from sfumato.attack.engine.knowledge import FloatArray, Knowledge
 
-__all__ = ["NoiseLaw", "density", "log_density", "noise_law"]
-
 Kind = Literal["normal", "uniform", "arcsine", "laplace"]
 _SQRT_3 = float(np.sqrt(3.0))
 
@@ -63,11 +61,6 @@ def noise_law(knowledge: Knowledge) -> NoiseLaw | None:
     ----------
     knowledge : Knowledge
         Release, method and public parameters.
-
-    Returns
-    -------
-    NoiseLaw or None
-        The law.
 
     Examples
     --------

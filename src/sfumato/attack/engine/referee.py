@@ -27,8 +27,6 @@ from sfumato.exceptions import DataError, ParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Referee", "run_attack"]
-
 _LEVELS = np.linspace(0.0, 1.0, 101)
 
 
@@ -154,11 +152,6 @@ class Referee:
             The attack.
         known : int or sequence of int, optional
             Number of known people, or their rows in the release; by default the catalogue's.
-
-        Returns
-        -------
-        Knowledge
-            For `Attack.run`.
         """
         return self._knowledge(_attack(attack), known)[0]
 

@@ -12,8 +12,6 @@ from sfumato.attack.catalogue import Cost, Goal
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
 from sfumato.attack.engine.statistics import lift
 
-__all__ = ["Result", "Scores", "Status", "best_of", "summarise"]
-
 Status = Literal["ran", "not applicable", "ineffective", "timed out", "error"]
 
 
@@ -105,11 +103,6 @@ def summarise(result: Result, scores: Scores) -> Result:
         Where to write them.
     scores : Scores
         At least one record.
-
-    Returns
-    -------
-    Result
-        A copy.
 
     Examples
     --------

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
 
-__all__ = ["cell_hits", "link_scores", "record_scores", "residual_security", "tolerances", "typical_record"]
-
 #: a cell is recovered within this share of its column's width
 CLOSE = 0.05
 #: interquartile range of a normal law in standard deviations

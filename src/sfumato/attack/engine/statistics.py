@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from sfumato.exceptions import ParameterError
 
-__all__ = ["Lift", "lift", "wilson_interval"]
-
 Z_95 = 1.959963984540054
 
 

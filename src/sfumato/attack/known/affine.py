@@ -13,8 +13,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Affine", "apply_affine", "fit_affine"]
-
 
 def fit_affine(released: FloatArray, original: FloatArray) -> FloatArray:
     """Return the least-squares map from released to original rows.

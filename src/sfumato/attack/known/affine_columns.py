@@ -13,8 +13,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["AffineColumns", "fit_lines"]
-
 
 def fit_lines(released: FloatArray, original: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return slope and intercept of the least-squares line of every column.

@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowled
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Differencing", "equal_rows", "subtract_known"]
-
 
 def subtract_known(
     released: FloatArray, groups: IntArray, rows: IntArray, values: FloatArray

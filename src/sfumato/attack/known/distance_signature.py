@@ -16,8 +16,6 @@ from sfumato.attack.known.affine import apply_affine, fit_affine
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["DistanceSignature", "recognise"]
-
 MOST_ROWS = 30_000
 CELLS = 4_000_000
 

@@ -14,8 +14,6 @@ from sfumato.attack.known.affine import apply_affine, fit_affine
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["RansacAffine", "consensus"]
-
 ROUNDS = 3000
 BATCH = 200
 #: known rows that are asked whether they agree; more of them change nothing but the memory, which is BATCH x rows x d

@@ -13,8 +13,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Ridge", "ridge_map"]
-
 _PENALTIES = np.logspace(-14, 4, 37)
 
 

@@ -13,8 +13,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Trilateration", "distance_scale", "trilaterate"]
-
 
 def distance_scale(released: FloatArray, original: FloatArray) -> float:
     """Return by how much released distances must be multiplied: the median ratio of known distances.

@@ -16,8 +16,6 @@ from sfumato.exceptions import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Linkage", "best_linkage"]
-
 #: people x rows that are compared
 _PAIRS = 30_000_000
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
 
-__all__ = ["EqualCells", "rarity"]
-
 
 def rarity(values: FloatArray, column: FloatArray) -> FloatArray:
     """Return how much an identical cell tells, in nats: -log of the share of the column that holds the value.

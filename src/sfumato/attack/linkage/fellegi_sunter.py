@@ -15,8 +15,6 @@ from sfumato.attack.linkage.linking import link_best, standardise
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["FellegiSunter", "agreement", "agreement_weights"]
-
 #: differences, in standard deviations, that separate the levels of agreement
 _EDGES = np.array([0.05, 0.15, 0.4, 1.0])
 _ROUNDS = 12

@@ -6,8 +6,6 @@ import numpy as np
 
 from sfumato.attack.engine.knowledge import FloatArray
 
-__all__ = ["half_widths", "leaders"]
-
 
 def leaders(points: FloatArray, radius: float) -> FloatArray:
     """Return the running means of leader clustering: a point joins the nearest leader within the radius.

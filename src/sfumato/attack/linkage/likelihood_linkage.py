@@ -17,8 +17,6 @@ from sfumato.attack.linkage.linking import CELLS, link_best, link_nearest
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["LikelihoodLinkage"]
-
 #: log density of noise that the law rules out; finite, so that a slightly wrong bound does not rule out everybody
 _IMPOSSIBLE = -50.0
 _SAMPLE = 400

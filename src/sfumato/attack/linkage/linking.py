@@ -12,8 +12,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, guess_l
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["link_best", "link_nearest", "standardise"]
-
 CELLS = 2_000_000
 
 
@@ -85,11 +83,6 @@ def link_nearest(people: FloatArray, rows: FloatArray, deadline: Deadline) -> Gu
         Released rows, scaled.
     deadline : Deadline
         When it passes, the remaining people get no answer.
-
-    Returns
-    -------
-    Guess
-        Links.
 
     Examples
     --------

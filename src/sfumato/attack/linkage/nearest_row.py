@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import Guess, Knowledge
 
-__all__ = ["NearestRow"]
-
 
 class NearestRow(Attack):
     """Nearest row after both tables are brought to mean 0 and deviation 1, which undoes shifts and scalings.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
 
-__all__ = ["RankLinkage", "public_levels"]
-
 
 def public_levels(values: FloatArray, levels: FloatArray, quantiles: FloatArray) -> FloatArray:
     """Return the share of a population below each value, from public quantiles.

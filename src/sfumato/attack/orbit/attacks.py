@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["BlindOrbit", "KnownOrbit", "RangedOrbit"]
-
 #: pairs of range and first value that are tried, and when nobody said that the method is an orbit
 MOST_BLIND, MOST_CURIOUS = 100_000_000, 3_000_000
 #: columns tried when it is not public that the method is an orbit

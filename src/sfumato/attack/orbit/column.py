@@ -16,8 +16,6 @@ from sfumato.attack.engine.knowledge import FloatArray
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["candidate_ranges", "follow", "rho_from_two_rows", "search", "slack_of"]
-
 CHUNK = 1_000_000
 CHECKED_ROWS = 12
 

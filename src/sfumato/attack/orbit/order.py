@@ -13,8 +13,6 @@ from sfumato.attack.orbit.column import slack_of
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["find_order"]
-
 CONFIRMED = 8
 
 

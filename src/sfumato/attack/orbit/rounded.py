@@ -11,8 +11,6 @@ import numpy as np
 
 from sfumato.attack.engine.knowledge import FloatArray, Marginals
 
-__all__ = ["frequent_value", "track"]
-
 #: how much more probable the frequent value must be than an accident before the orbit is renewed with it
 _ODDS = 10.0
 

@@ -19,8 +19,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["IndependentComponents", "match_components"]
-
 MOST_ROWS = 5000
 MOST_COLUMNS = 60
 

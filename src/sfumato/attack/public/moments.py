@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["Moments", "match_moments"]
-
 
 def match_moments(released: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
     """Return the table shifted and stretched to the given moments, column by column.

@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["ProjectionEstimate", "invert_projection"]
-
 
 def invert_projection(released: FloatArray, matrix: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
     """Return the best linear estimate of rows from their projections y = x P.

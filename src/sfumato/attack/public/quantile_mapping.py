@@ -14,8 +14,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["QuantileMapping", "rank_levels"]
-
 
 def rank_levels(column: FloatArray) -> FloatArray:
     """Return the share of a column below each of its values, ties in the middle of their span.

@@ -16,8 +16,6 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
 
-__all__ = ["SamplePCA", "energy_distance", "signs_by_shape"]
-
 MOST_ROWS = 400
 
 

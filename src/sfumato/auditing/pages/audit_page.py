@@ -26,8 +26,6 @@ from sfumato.report.curve import Known, curve_chart
 if TYPE_CHECKING:
     from sfumato.auditing.model import AttackLine, Audit
 
-__all__ = ["audit_page", "grades_section"]
-
 _RUNGS = {
     0: "0: nothing but the release",
     1: "1: public means or distributions",

@@ -12,8 +12,6 @@ from sfumato.report.blocks import Block, Headline, Page, Paragraph, Section
 if TYPE_CHECKING:
     from sfumato.auditing.model import Audit
 
-__all__ = ["public_page"]
-
 
 def public_page(audit: Audit) -> Page:
     """Return the public page of an audit."""

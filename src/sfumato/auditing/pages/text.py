@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from sfumato.auditing.model import AttackLine, Audit
     from sfumato.auditing.utility.result import Utility
 
-__all__ = ["percent", "render_text", "utility_rows"]
-
 
 def percent(value: float | None) -> str:
     """Return a share as a percentage, or a dash.

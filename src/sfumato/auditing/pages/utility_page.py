@@ -13,8 +13,6 @@ from sfumato.report.density import density_chart
 if TYPE_CHECKING:
     from sfumato.auditing.utility.result import Utility
 
-__all__ = ["utility_section"]
-
 _TITLE = "What the release is still good for"
 _COLUMNS = (
     Column("clusters", numeric=True),

@@ -6,26 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 
+from sfumato._arrays import Floats, Integers
 from sfumato.cluster import Chameleon
 
-__all__ = [
-    "Effort",
-    "Found",
-    "chameleon_labels",
-    "effort_for",
-    "free_kmeans",
-    "kmeans_from",
-    "named_kmeans",
-    "ward_labels",
-]
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+Labels = Integers
 
 # Enough for Lloyd to settle on tables without any structure (about 300 rounds on 15,000 normal rows, k = 8).
 MOST_ROUNDS = 1000
@@ -91,10 +79,6 @@ def effort_for(n_rows: int, n_init: int, repetitions: int) -> Effort:
     n_rows : int
         Rows measured.
 
-    Returns
-    -------
-    Effort
-
     Examples
     --------
     >>> effort = effort_for(15_000, 20, 5)
@@ -122,10 +106,6 @@ def kmeans_from(points: Floats, centres: Floats, *, rounds: int = MOST_ROUNDS, t
     tolerance : float
         0 ends when no label changes.
 
-    Returns
-    -------
-    Found
-
     Examples
     --------
     >>> kmeans_from(np.array([[0.0], [1.0], [9.0], [10.0]]), np.array([[0.0], [1.0]])).centres.ravel().tolist()
@@ -142,10 +122,6 @@ def named_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:
     ----------
     points : array of shape (n, d)
         In an order drawn at random: starts are tried on the first rows.
-
-    Returns
-    -------
-    Found
     """
     return kmeans_from(points, _best_start(points, k, effort, effort.named_starts, seed), rounds=effort.named_rounds)
 
@@ -157,10 +133,6 @@ def free_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:
     ----------
     points, k, effort, seed
         See `named_kmeans`.
-
-    Returns
-    -------
-    Found
     """
     start = _best_start(points, k, effort, effort.free_starts, seed)
     return kmeans_from(points, start, rounds=effort.free_rounds, tolerance=FREE_TOLERANCE)
@@ -200,7 +172,7 @@ def ward_labels(points: Floats, clusters: Sequence[int]) -> dict[int, Labels]:
     return {k: _cut(merges, len(points), k) for k in clusters}
 
 
-def _cut(merges: NDArray[np.int64], n_rows: int, k: int) -> Labels:
+def _cut(merges: Integers, n_rows: int, k: int) -> Labels:
     # not fcluster: with merges at equal heights it returns fewer clusters than asked for
     top = np.arange(2 * n_rows - 1)
     for index in range(n_rows - k - 1, -1, -1):

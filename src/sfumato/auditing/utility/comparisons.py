@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from sfumato._arrays import Floats
 from sfumato.auditing.utility.clusterings import (
     Effort,
-    Floats,
     Labels,
     chameleon_labels,
     free_kmeans,
@@ -26,8 +26,6 @@ from sfumato.auditing.utility.clusterings import (
 from sfumato.auditing.utility.rescaling import release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess
 from sfumato.exceptions import MissingComponentError, ParameterError
-
-__all__ = ["OTHER_COLUMNS", "Progress", "Study", "compare_all", "does_not_apply", "prepare_study"]
 
 Progress = Callable[[str, float], None]
 Rows = tuple[list[ClusteringAgreement], list[Excess]]
@@ -82,10 +80,6 @@ def prepare_study(
         Positions of the rows to measure, in an order drawn at random.
     same_columns, effort, seed
         See `Study`.
-
-    Returns
-    -------
-    Study
     """
     originals: dict[str, Floats] = {}
     releases: dict[str, Floats] = {}

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from sfumato.auditing.utility.clusterings import Floats, effort_for
+from sfumato._arrays import Floats
+from sfumato.auditing.utility.clusterings import effort_for
 from sfumato.auditing.utility.comparisons import OTHER_COLUMNS, Progress, compare_all, does_not_apply, prepare_study
 from sfumato.auditing.utility.rescaling import SCALINGS
-from sfumato.auditing.utility.result import INTERVAL, ClusteringAgreement, Estimate, Excess, Utility
+from sfumato.auditing.utility.result import INTERVAL, ClusteringAgreement, Utility
 from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError
-
-__all__ = ["ClusteringAgreement", "Estimate", "Excess", "Utility", "measure_utility"]
 
 STABLE_FLOOR = 0.01
 
@@ -71,10 +70,6 @@ def measure_utility(
     scalings : sequence of str, optional
         Of "owner", "std", "range" and "none". None measures "owner" (or, with other columns, "none") and the
         miner's own rescalings "std" and "range". The first that applies makes the headline.
-
-    Returns
-    -------
-    Utility
 
     Examples
     --------

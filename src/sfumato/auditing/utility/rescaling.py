@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.exceptions import ParameterError
-
-__all__ = ["SCALINGS", "Rescaling", "release_rescaling", "rescaling_by"]
-
-Floats = NDArray[np.float64]
 
 SCALINGS = {
     "owner": "both tables by the means and standard deviations of the original",
@@ -50,10 +46,6 @@ def rescaling_by(table: Floats, kind: str) -> Rescaling:
     Parameters
     ----------
     table : array of shape (n, d)
-
-    Returns
-    -------
-    Rescaling
 
     Examples
     --------

@@ -11,8 +11,6 @@ from scipy.special import stdtrit
 
 from sfumato.metrics import adjusted_rand, misclassification_rate, variation_of_information
 
-__all__ = ["INTERVAL", "ClusteringAgreement", "Estimate", "Excess", "Utility", "agreement", "estimate", "excess"]
-
 INTERVAL = "95 % t interval of the mean over repetitions, cut at the ends of the scale"
 _LEVEL = 0.95
 
@@ -167,10 +165,6 @@ def estimate(values: Sequence[float], lowest: float = -np.inf, highest: float = 
     lowest, highest : float
         Ends of the scale.
 
-    Returns
-    -------
-    Estimate
-
     Examples
     --------
     >>> estimate([0.25])
@@ -229,10 +223,6 @@ def excess(k: int, scaling: str, release: Sequence[float], floor: Sequence[float
         See `Excess`.
     release, floor : sequence of float
         Misclassification of each run.
-
-    Returns
-    -------
-    Excess
 
     Examples
     --------

@@ -15,12 +15,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from sfumato.auditing.utility.clusterings import Floats, Labels, effort_for, free_kmeans, kmeans_from, named_kmeans
+from sfumato._arrays import Floats
+from sfumato.auditing.utility.clusterings import Labels, effort_for, free_kmeans, kmeans_from, named_kmeans
 from sfumato.auditing.utility.comparisons import Study, prepare_study
 from sfumato.auditing.utility.result import Excess, excess
 from sfumato.metrics import misclassification_rate
-
-__all__ = ["Usefulness", "Yardstick"]
 
 
 @dataclass(frozen=True)
@@ -103,10 +102,6 @@ class Yardstick:
             Whether released columns mean the same as the original ones.
         rescaled : bool
             Whether to measure after the miner's own rescalings too.
-
-        Returns
-        -------
-        Usefulness
         """
         headline = "owner" if same_columns else "none"
         scalings = (headline, "std", "range") if rescaled else (headline,)

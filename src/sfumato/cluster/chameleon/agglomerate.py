@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from sfumato.cluster.chameleon.graph import Graph
 
-__all__ = ["Cut", "Merge", "cross_cuts", "internal_cut", "merge_pieces", "merge_score"]
-
 _IMBALANCE = 0.25
 _TRIES = 2
 
@@ -55,10 +53,6 @@ def internal_cut(graph: Graph, members: NDArray[np.int64], seed: int) -> Cut:
         Vertices of the cluster, ascending.
     seed : int
         Seed of METIS.
-
-    Returns
-    -------
-    Cut
 
     Examples
     --------
@@ -169,10 +163,6 @@ def merge_pieces(
         See `merge_score`.
     seed : int
         Seed of METIS.
-
-    Returns
-    -------
-    list of Merge
 
     Examples
     --------

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["agreed_labels"]
-
 # Adjusted Rand index from which two labellings count as the same answer.
 _AGREE = 0.98
 

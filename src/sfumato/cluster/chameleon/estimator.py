@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Chameleon"]
-
 # Rows of a first piece, at least; smaller pieces have no inside to compare with.
 _LEAST_PIECE = 10
 # Runs of neighbouring seeds must not share METIS seeds.
@@ -118,10 +116,6 @@ class Chameleon(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             Rows; columns should be on comparable scales.
         y : ignored
             Present for scikit-learn's sake.
-
-        Returns
-        -------
-        self
 
         Examples
         --------

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from sfumato.cluster.chameleon.points import Points
 
-__all__ = ["Graph", "nearest_neighbours", "neighbour_graph", "subgraph"]
-
 # Trees lose to brute force in many dimensions.
 _TREE_COLUMNS = 15
 # Distances that agree to this share count as equal: rounding must not choose among tied neighbours.
@@ -92,10 +90,6 @@ def neighbour_graph(points: Points, knn: int) -> Graph:
     knn : int
         Neighbours of each point.
 
-    Returns
-    -------
-    Graph
-
     Examples
     --------
     >>> from sfumato.cluster.chameleon.points import distinct_points
@@ -140,10 +134,6 @@ def subgraph(graph: Graph, members: NDArray[np.int64]) -> Graph:
         The whole graph.
     members : ndarray of shape (s,)
         Vertices to keep, ascending.
-
-    Returns
-    -------
-    Graph
 
     Examples
     --------

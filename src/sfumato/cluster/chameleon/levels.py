@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sfumato.cluster.chameleon.agglomerate import Merge
     from sfumato.cluster.chameleon.graph import Graph
 
-__all__ = ["absorb_small", "labels_at", "last_level"]
-
 
 def last_level(masses: NDArray[np.int64], merges: Sequence[Merge], k: int, smallest: float) -> int:
     """Return the largest number of merges after which exactly k clusters have at least `smallest` rows.

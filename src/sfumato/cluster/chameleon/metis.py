@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from sfumato.cluster.chameleon.graph import Graph
 
-__all__ = ["cut_graph", "load_metis"]
-
 # METIS adds weights up in integers of 32 bits in some builds.
 _LARGEST_TOTAL = 2**30
 _TYPICAL_WEIGHT = 1000
@@ -24,11 +22,6 @@ _UNITS = 1_000_000
 
 def load_metis() -> Any:
     """Return the METIS bindings, or say how to get them.
-
-    Returns
-    -------
-    module
-        `pymetis`.
 
     Examples
     --------

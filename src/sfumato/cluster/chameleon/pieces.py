@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from sfumato.cluster.chameleon.graph import Graph
 
-__all__ = ["connected_pieces", "glue_crumbs", "small_pieces"]
-
 _IMBALANCE = 0.25
 _TRIES = 4
 # Pieces under this share of the size limit are glued to a neighbour.

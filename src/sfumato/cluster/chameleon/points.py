@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Points", "distinct_points"]
-
 # Rows closer than this share of their size are one point: a rotation computed in blocks moves equal rows apart
 # by rounding only.
 _SAME = 1e-13
@@ -62,10 +60,6 @@ def distinct_points(X: NDArray[np.float64]) -> Points:
     ----------
     X : ndarray of shape (n, d)
         Rows.
-
-    Returns
-    -------
-    Points
 
     Examples
     --------

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["nearest_cluster"]
-
 
 def nearest_cluster(positions: NDArray[np.float64], members: Mapping[int, NDArray[np.int64]], lonely: int) -> int:
     """Return the other cluster that holds the point nearest to any point of a cluster.
@@ -26,10 +24,6 @@ def nearest_cluster(positions: NDArray[np.float64], members: Mapping[int, NDArra
         Points of every cluster, at least two clusters.
     lonely : int
         The cluster that looks for a neighbour.
-
-    Returns
-    -------
-    int
 
     Examples
     --------

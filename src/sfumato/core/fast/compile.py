@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["compiled"]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from sfumato.core.fast.compile import compiled
 
-__all__ = ["two_nearest_squares"]
-
 _PIECE = 512  # rows whose sums stay in the first-level cache
 
 

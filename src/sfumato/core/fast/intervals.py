@@ -8,8 +8,6 @@ import numpy as np
 
 from sfumato.core.fast.compile import compiled
 
-__all__ = ["draw_in_clusters"]
-
 _12 = np.uint64(12)
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from sfumato.core.fast.compile import compiled
 
-__all__ = ["multiply_columns", "turn"]
-
 _PIECE = 512  # rows of a sum that stays in the first-level cache
 
 

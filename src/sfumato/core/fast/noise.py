@@ -8,15 +8,6 @@ import numpy as np
 
 from sfumato.core.fast.compile import compiled
 
-__all__ = [
-    "add_sized_uniform",
-    "add_table_law",
-    "add_uniform",
-    "multiply_table_law",
-    "multiply_uniform",
-    "table_law",
-]
-
 _HALF_BITS = np.float64(0.5).view(np.uint64) >> np.uint64(46)
 _LOW_46 = np.uint64((1 << 46) - 1)
 _ONE = np.float64(1.0).view(np.uint64)

@@ -8,8 +8,6 @@ import numpy as np
 
 from sfumato.core.fast.compile import compiled
 
-__all__ = ["count_intervals", "grid_steps", "hash_rows"]
-
 _31, _32 = np.uint64(31), np.uint64(32)
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from sfumato.files.source import RawBatch
 
-__all__ = ["arrow_schema", "polars_types", "raw_rows", "record_batches"]
-
 _ROWS_AT_ONCE = 1 << 16
 
 

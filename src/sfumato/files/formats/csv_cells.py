@@ -6,8 +6,6 @@ from collections.abc import Collection
 
 import polars as pl
 
-__all__ = ["csv_cells"]
-
 
 def csv_cells(frame: pl.DataFrame, numbers: Collection[str] = ()) -> pl.DataFrame:
     """Return rows whose cells are text, as the writer of CSV files writes them alone.

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["decimals_of_block"]
-
 _POINT, _END, _RETURN, _POWER, _SMALL = ord("."), ord("\n"), ord("\r"), ord("e"), 32
 
 
@@ -24,10 +22,6 @@ def decimals_of_block(
         Places of columns whose cells are known to be numbers.
     mark : bytes
         What quotes a cell; empty if nothing does.
-
-    Returns
-    -------
-    list of (fewest, most), or None for blocks with quotes or powers of ten, whose cells must be looked at one by one
 
     Examples
     --------

@@ -18,8 +18,6 @@ import numpy as np
 
 from sfumato.exceptions import ParameterError
 
-__all__ = ["SEPARATORS", "CsvFile", "Unescaped", "doubt_about", "separator_of"]
-
 SEPARATORS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'", "none")
 _ESCAPES = ("backslash", "none")

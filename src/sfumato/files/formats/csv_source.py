@@ -21,8 +21,6 @@ from sfumato.files.formats.csv_dialect import CsvFile, Unescaped, doubt_about, s
 from sfumato.files.headers import check_headers
 from sfumato.files.source import CsvStyle, RawBatch
 
-__all__ = ["CsvSource"]
-
 CHUNK_BYTES = 2 << 20
 _LONGEST_RECORD = 64 << 20
 _BOM = b"\xef\xbb\xbf"

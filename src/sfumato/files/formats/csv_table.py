@@ -13,8 +13,6 @@ from sfumato.files.formats.csv_dialect import CsvFile
 from sfumato.files.formats.csv_source import CsvSource
 from sfumato.files.storage.atomic import write_atomically
 
-__all__ = ["read_csv", "write_csv"]
-
 
 def read_csv(file: str | os.PathLike[str]) -> pl.DataFrame:
     """Read a CSV file (gzip too) with its types found over all rows.
@@ -23,10 +21,6 @@ def read_csv(file: str | os.PathLike[str]) -> pl.DataFrame:
     ----------
     file : path
         A `CsvFile` also says how it is written.
-
-    Returns
-    -------
-    polars.DataFrame
     """
     path = Path(file)
     if not path.is_file():

@@ -10,8 +10,6 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["BATCH_ROWS", "PLAIN_LAYOUT", "plain_rows"]
-
 # Fixed: boundaries of batches and row groups then say nothing, and the same rows give the same bytes.
 BATCH_ROWS = 1 << 16
 # Texts lie one after the other, in the order of the rows, instead of as views into older buffers.

@@ -17,8 +17,6 @@ from sfumato.files.formats.arrow_rows import polars_types, raw_rows
 from sfumato.files.headers import check_headers
 from sfumato.files.source import CsvStyle, RawBatch
 
-__all__ = ["PostgresSource", "copy_to_table", "is_postgres"]
-
 _SAME_ORDER = (
     "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
     "SET LOCAL synchronize_seqscans = off",  # a scan that joins another one begins in the middle

@@ -16,8 +16,6 @@ from sfumato.files.formats.plain import BATCH_ROWS, PLAIN_LAYOUT, plain_rows
 from sfumato.files.source import CsvStyle
 from sfumato.files.storage.workspace import Workspace, open_private
 
-__all__ = ["CsvSink", "Sink", "TypedSink", "open_sink"]
-
 _PIECE_BYTES = 32 << 20
 
 

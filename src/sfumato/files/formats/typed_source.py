@@ -12,8 +12,6 @@ from sfumato.exceptions import DataError
 from sfumato.files.headers import check_headers
 from sfumato.files.source import CsvStyle, RawBatch
 
-__all__ = ["TypedSource"]
-
 _BATCH_CELLS = 1 << 21
 
 

@@ -12,8 +12,6 @@ from sfumato.exceptions import DataError
 from sfumato.files.storage.outputs import problem_with
 from sfumato.files.storage.written import note_written
 
-__all__ = ["write_atomically"]
-
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
     """Write a file beside its place under a name of its own, then rename it there.

@@ -14,8 +14,6 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-__all__ = ["hold_new", "let_go", "sweep"]
-
 _LOCK = "lock"
 _TRIES = 100
 

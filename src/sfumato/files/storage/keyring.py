@@ -11,8 +11,6 @@ from platformdirs import user_data_path
 from sfumato.core.keys import Key
 from sfumato.exceptions import KeyFileError, ParameterError
 
-__all__ = ["keys_folder", "load_key", "new_key_path", "own_folder"]
-
 
 def keys_folder() -> Path:
     """Return the folder for keys in the user's data directory; it may not exist yet.

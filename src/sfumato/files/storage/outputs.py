@@ -14,8 +14,6 @@ from typing import Any
 
 from sfumato.exceptions import DataError
 
-__all__ = ["check_outputs", "inputs", "problem_with"]
-
 _KEY, _HISTORY = b"sfumato-key-", b"sfumato-history-"
 
 

@@ -19,8 +19,6 @@ from sfumato.files.formats.plain import PLAIN_LAYOUT
 from sfumato.files.formats.sinks import Sink
 from sfumato.files.storage.workspace import Workspace, open_private
 
-__all__ = ["Reorder"]
-
 MEMORY_BYTES = 32 << 20
 _MOST_BUCKETS = 4096
 

@@ -24,8 +24,6 @@ from sfumato.files.storage.held_folder import hold_new, let_go, sweep
 from sfumato.files.storage.outputs import problem_with
 from sfumato.files.storage.written import note_written
 
-__all__ = ["Workspace", "check_target", "disk_error", "file_digest", "guarded_writes", "open_private"]
-
 _ENDING = ".sfumato-part"
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["note_written", "written_files"]
-
 _written: list[Path] = []
 
 

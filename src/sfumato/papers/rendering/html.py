@@ -10,8 +10,6 @@ from sfumato.papers.rendering.svg import figure_svg
 from sfumato.papers.rendering.text import table_reasons
 from sfumato.papers.result import Cell, Figure, Reproduction, Table
 
-__all__ = ["to_html"]
-
 _STYLE = """
 body{font:15px/1.5 sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#222;background:#fff}
 h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #ccc}h3{margin-bottom:.2rem}

@@ -8,8 +8,6 @@ from typing import Any
 
 from sfumato.papers.result import Cell, Figure, Reproduction, Table
 
-__all__ = ["SCHEMA", "to_json"]
-
 SCHEMA = "sfumato-reproduction-1"
 
 

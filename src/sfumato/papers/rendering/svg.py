@@ -7,8 +7,6 @@ from math import floor, log10
 
 from sfumato.papers.result import Figure, Panel, Series
 
-__all__ = ["figure_svg"]
-
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _GAP = 300, 240, 46, 34, 24, 14
 _COLOURS = (
     "#1b6ca8",

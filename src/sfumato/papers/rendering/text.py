@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from sfumato.papers.numbers_text import MARKS, number_text, pair_text
 from sfumato.papers.result import Reproduction, Table
 
-__all__ = ["LEGEND", "to_text"]
-
 LEGEND = "paper > ours;  = matched   ~ inside the bar, not near the print   u the print cannot be reached   ! missed"
 
 

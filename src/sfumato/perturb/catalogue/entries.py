@@ -9,8 +9,6 @@ from typing import Any
 
 from sfumato.perturb.mechanism.parameters import Parameter
 
-__all__ = ["Break", "Method", "Paper"]
-
 
 @dataclass(frozen=True)
 class Paper:

@@ -7,8 +7,6 @@ from typing import Any
 from sfumato.perturb.catalogue.entries import Break, Method, Paper
 from sfumato.perturb.mechanism.parameters import Options, Parameter, Span
 
-__all__ = ["METHODS"]
-
 GDTM = Paper(
     "gdtm",
     "S. R. M. Oliveira, O. R. Zaïane",

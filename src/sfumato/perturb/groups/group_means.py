@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["group_means", "spread_to_rows"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from sfumato._arrays import Floats, Integers
 
 
 def group_means(tile: Floats, groups: Integers) -> Floats:

@@ -9,10 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["curve_groups", "hilbert_order"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from sfumato._arrays import Flags, Floats, Integers
 
 _CHUNK = 1024  # rows whose groups are chosen together; a group does not cross chunks
 
@@ -96,7 +93,7 @@ def curve_groups(tile: Floats, group_size: int) -> Integers:
     return groups
 
 
-def _best_cuts(blocks: Floats, group_size: int) -> NDArray[np.bool_]:
+def _best_cuts(blocks: Floats, group_size: int) -> Flags:
     """Mark the first row of each group, for many lines of one length: shape (d, lines, rows)."""
     d, lines, length = blocks.shape
     middle = blocks[:, :, :1]

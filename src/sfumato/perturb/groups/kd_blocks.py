@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["kd_blocks", "kd_stacks"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from sfumato._arrays import Flags, Floats, Integers
 
 _STACK_CELLS = 1 << 18  # numbers that stay in the cache
 
@@ -82,7 +78,7 @@ def kd_stacks(
             yield numbers, np.stack([rows for _, rows, _ in some]), np.stack([part for *_, part in some], axis=1)
 
 
-def _lower_part(values: Floats, count: int) -> NDArray[np.bool_]:
+def _lower_part(values: Floats, count: int) -> Flags:
     """Mark exactly `count` smallest values, ties by position."""
     limit = np.partition(values, count - 1)[count - 1]
     lower = values < limit

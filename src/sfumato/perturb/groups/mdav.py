@@ -8,12 +8,8 @@ groups as one after the other, without waiting for the interpreter in each of th
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["mdav_groups", "mdav_stack"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from sfumato._arrays import Floats, Integers
 
 _FEW = 12  # up to so many, finding the smallest again and again is faster than sorting
 

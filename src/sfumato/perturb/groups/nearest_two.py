@@ -11,12 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.tiles import spans
-
-__all__ = ["all_distances", "two_nearest"]
-
-Floats = NDArray[np.float64]
 
 _WORTH_IT = 8  # with fewer references all distances cost less than choosing
 _CHOICE_BYTES = 1 << 19  # size of one table of distances, so that it stays in the cache
@@ -75,7 +72,7 @@ class _Choice:
         self._length = float(np.sqrt(squares.max()))
         self._largest = float(np.abs(references).max())
 
-    def of(self, tile: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    def of(self, tile: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp], Flags]:
         """Return the candidates, and whether they are certainly the two nearest references."""
         d, n_rows = tile.shape
         shifted = tile - self._middle[:, None]

@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.perturb.groups.group_means import group_means, spread_to_rows
 
-__all__ = ["Grouping", "group_rule", "paper_rule", "restore_moments"]
-
 _STUCK = "the column's values are too large for its type to tell neighbours apart: use another unit"
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)

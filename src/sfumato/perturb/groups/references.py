@@ -5,11 +5,8 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["direct_classification"]
-
-Floats = NDArray[np.float64]
+from sfumato._arrays import Floats
 
 
 def direct_classification(sample: Floats, beta: float) -> Floats:

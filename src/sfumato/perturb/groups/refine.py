@@ -11,15 +11,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.perturb.groups.group_means import group_means
 from sfumato.perturb.groups.kd_blocks import kd_stacks
-
-__all__ = ["refine_groups"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BLOCK_GROUPS = 64
 _MOST_SHARED = 10  # rows of two groups: ten have 252 ways to be shared, twelve already 924
@@ -107,7 +102,7 @@ def _size_pairs(left: Integers, right: Integers) -> Iterator[tuple[int, int]]:
         yield divmod(code, _MOST_SHARED)
 
 
-def _best_share(tile: Floats, rows: Integers, left: int) -> NDArray[np.bool_]:
+def _best_share(tile: Floats, rows: Integers, left: int) -> Flags:
     """Mark the rows of the first group in the best of all shares: shape (rows of a pair, pairs)."""
     together = len(rows)
     gaps: dict[tuple[int, int], Floats] = {}

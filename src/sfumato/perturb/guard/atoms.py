@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.core.lattice import exact_product
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -16,10 +17,6 @@ from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
 from sfumato.perturb.guard.named import Named
 
-__all__ = ["AtomMoments", "Atoms", "atom_codes"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 # (tile, rows) -> the code of each row's atom (negative: leave the row out) and its values in whole steps
 Values = Callable[[Floats, Rows], tuple[Integers, Floats]]
 

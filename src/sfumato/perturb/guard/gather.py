@@ -9,15 +9,12 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
 
-__all__ = ["Collected", "Stored", "WholeTable"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 # (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
 Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.lattice import exact_product, lattice_bits, to_steps
 from sfumato.core.linear import cholesky, lower_inverse
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import normal
-
-__all__ = ["DRAW_BITS", "Shape", "draw_steps", "shape_of"]
-
-Floats = NDArray[np.float64]
 
 DRAW_BITS = 16  # normal numbers are at most 8.3 in size: 2^20 steps
 

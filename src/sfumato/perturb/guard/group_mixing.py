@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.stream import Streams
 from sfumato.core.variates import normal
 from sfumato.perturb.guard.haar import haar_words, mix_rows
-
-__all__ = ["mix_group"]
-
-Floats = NDArray[np.float64]
 
 _LEAST = 0.05  # rows that are all alike still move by so many units of the space
 

@@ -7,12 +7,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.cluster.fixed_order import fixed_order_sum
 from sfumato.core.variates import normal
-
-__all__ = ["haar_words", "mix_rows"]
-
-Floats = NDArray[np.float64]
 
 
 def haar_words(n_rows: int, n_columns: int) -> int:

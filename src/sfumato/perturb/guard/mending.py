@@ -11,19 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.secret import Hidden
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.placing import released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.settle import Settling
-
-__all__ = ["MENDED_CELLS", "Mending"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 MENDED_CELLS = 1 << 20  # rows x columns squared: each column's steps are tried on all rows
 _ROUNDS, _PATIENCE = 12, 3  # at most, and in vain

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.cluster.likely_centres import likely_centres
 from sfumato.core.lattice import exact_product, lattice_bits, to_steps
 from sfumato.core.passes import Facts
@@ -18,11 +19,6 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError
-
-__all__ = ["USUAL_CARE", "Named", "Space", "find_space", "is_count", "name_clusterings"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 USUAL_CARE = 6
 _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original

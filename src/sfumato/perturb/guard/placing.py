@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.linear import sum_in_order
 from sfumato.core.secret import Hidden
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.small_atoms import compensate, place
-
-__all__ = ["Placed", "place_atoms", "plain_regions", "released_regions"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _LOOPS = 4
 _JUST_INSIDE = 1e-3
@@ -133,7 +128,7 @@ def place_atoms(
     return Placed(both, _inside(targets, small, regions, both), rows, float(lengths.max(initial=0.0)))
 
 
-def _inside(targets: Floats, small: NDArray[np.bool_], regions: Regions, both: Regions) -> Floats:
+def _inside(targets: Floats, small: Flags, regions: Regions, both: Regions) -> Floats:
     """Return the targets, those of large atoms pushed back where the new centres leave them outside."""
     index = np.flatnonzero(~small)
     out = index[both.depth(targets[index].T, index) <= 0]

@@ -13,16 +13,11 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.lattice import LARGEST_STEPS, exact_product
 from sfumato.core.secret import Hidden
 from sfumato.perturb.guard.named import Space
-
-__all__ = ["Regions"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,7 +143,7 @@ class Regions(Hidden):
 
     def push_inside(
         self, points: Floats, atoms: Integers, *, inset: Floats, least: float, rounds: int = 100
-    ) -> tuple[Floats, NDArray[np.bool_]]:
+    ) -> tuple[Floats, Flags]:
         """Move points into their regions, a little behind each wall that they cross.
 
         Parameters

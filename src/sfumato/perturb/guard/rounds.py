@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.core.lattice import to_steps
 from sfumato.core.linear import sum_in_order
 from sfumato.core.rows import Rows
@@ -21,10 +21,6 @@ from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.perturb.guard.regions import Regions
 
-__all__ = ["ROUNDS", "Displacement", "Guard", "Step"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 # (tile, rows) -> proposed rows in the space, and their atoms (negative: not guarded here)
 Propose = Callable[[Floats, Rows], tuple[Floats, Integers]]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.passes import Facts
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -17,11 +17,6 @@ from sfumato.core.variates import uniform
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.guard.named import Space
 from sfumato.perturb.guard.regions import Regions
-
-__all__ = ["Settling", "column_bounds", "column_decimals"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _TRIES = 6
 _NEARER = 0.85  # each further try starts nearer to the anchor
@@ -92,7 +87,7 @@ class Settling(Hidden):
 
     def finish(
         self, inside: Floats, anchors: Floats, atoms: Integers, original: Floats, rows: Rows, streams: Streams
-    ) -> tuple[Floats, NDArray[np.bool_]]:
+    ) -> tuple[Floats, Flags]:
         """Return the rows in the units of the table, and which of them could not be kept in their regions.
 
         Parameters

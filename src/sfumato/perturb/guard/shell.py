@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.passes import Facts, ask, ask_both
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -26,12 +26,6 @@ from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimal
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.state import FittedState
 
-__all__ = ["SAMPLE_ROWS", "Found", "GuardShell"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
-Flags = NDArray[np.bool_]
 # (settling, tile, rows) -> released tile, and which rows lie outside their regions
 Release = Callable[[Settling, Floats, Rows], tuple[Floats, Flags]]
 

@@ -8,16 +8,11 @@ stays. Large atoms then shift a little, so that the centres of the named cluster
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.linear import solve_positive, sum_in_order
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.regions import Regions
-
-__all__ = ["compensate", "place", "pools"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _PUSHES = 15
 _INSETS = (0.3, 0.1, 0.03, 0.0)  # shares of the way from a wall to the own centre, where the deepest has no room
@@ -26,7 +21,7 @@ _LIMIT = 0.5  # share of the room in its region that a large atom's mean may use
 _RIDGE = 1e-7
 
 
-def pools(atoms: Atoms, small: NDArray[np.bool_], min_rows: int) -> Integers:
+def pools(atoms: Atoms, small: Flags, min_rows: int) -> Integers:
     """Return the pool of every atom (-1 for large ones): small atoms in the order of their labels, coarsest first.
 
     Neighbours in that order share most of the coarse clusterings. Every pool has at least `min_rows` rows, unless
@@ -111,7 +106,7 @@ def _pooled(values: Floats, rows: Floats, number: Integers, weight: Floats) -> F
     return np.stack([np.bincount(number, weights=rows * column) / weight for column in values.T], axis=1)
 
 
-def compensate(atoms: Atoms, large: NDArray[np.bool_], moved: Floats, regions: Regions) -> Floats:
+def compensate(atoms: Atoms, large: Flags, moved: Floats, regions: Regions) -> Floats:
     """Return shifts of the large atoms' means that keep the centres of the named clusters, as far as they can.
 
     Parameters

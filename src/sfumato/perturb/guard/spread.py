@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.placing import Placed
-
-__all__ = ["column_spread"]
-
-Floats = NDArray[np.float64]
 
 _LEAST, _MOST = 0.25, 1.1  # limits of the squared spread
 _REACHING = (0.8, 1.0)  # shares of the columns that can shrink as much as all are asked to
 
 
 def column_spread(
-    atoms: Atoms, small: NDArray[np.bool_], variances: Floats, placed: Placed, spread: float, draw: int = 0
+    atoms: Atoms, small: Flags, variances: Floats, placed: Placed, spread: float, draw: int = 0
 ) -> Floats:
     """Return the share of the standard deviation inside atoms that each column keeps.
 

@@ -10,16 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import lattice_lloyd, plus_plus
 from sfumato.cluster.likely_centres import best_of_tries, other_labels
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.perturb.guard.atoms import Atoms
 
-__all__ = ["GOOD", "TRIED_ROWS", "Trial"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Likely = list[tuple[NDArray[np.intp], float]]
 
 GOOD = 0.004  # the first one with so little disagreement is taken

@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans, tile_rows
-
-__all__ = ["IntervalCounts", "intervals_of", "positions"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _SUM_BITS = 30  # 2^30 times 2^33 rows fits in 64 bits, and times the 2^18 rows of a block is exact in a double
 _SQUARE_BITS = 14  # squares of 2^28, times 2^33 rows

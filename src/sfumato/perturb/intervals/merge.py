@@ -10,14 +10,9 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.secret import Hidden
-
-__all__ = ["Clusters", "merge_intervals", "occupied_intervals"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +50,7 @@ class Clusters(Hidden):
         gap = means[1:] - means[:-1]
         return counts[:-1] * counts[1:] / (counts[:-1] + counts[1:]) * (gap * gap)
 
-    def joined(self, with_next: NDArray[np.bool_]) -> Clusters:
+    def joined(self, with_next: Flags) -> Clusters:
         """Return the clusters with every marked pair of neighbours merged; runs of marks chain."""
         apart = np.flatnonzero(~with_next)
         starts, ends = np.zeros(len(apart) + 1, dtype=np.int64), np.empty(len(apart) + 1, dtype=np.int64)

@@ -18,14 +18,16 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from sfumato._arrays import Floats
 from sfumato.core.canonical import canonical_bytes
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.keys import Key
 from sfumato.core.ledger import Ledger
-from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey, tile_rows
+from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
 from sfumato.core.stream import STREAM_VERSION, Streams, release_streams
+from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame, as_library, is_empty, read_frame
 from sfumato.perturb.catalogue import method
@@ -41,10 +43,6 @@ from sfumato.perturb.mechanism.checks import (
 from sfumato.perturb.mechanism.finish import TYPES, finish_values
 from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.perturb.mechanism.state import FittedState, refuse_pickle
-
-__all__ = ["Perturber"]
-
-Floats = NDArray[np.float64]
 
 
 class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -105,10 +103,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         X : dataframe or array of shape (n, d)
         threads : int
             Workers; the result does not depend on it.
-
-        Returns
-        -------
-        self
         """
         self._fit_frame(read_frame(X, self.columns, finite=False), threads)
         return self
@@ -121,10 +115,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         X : dataframe or array of shape (n, d)
         threads : int
             Workers; the result does not depend on it.
-
-        Returns
-        -------
-        table of the kind of X
         """
         frame = read_frame(X, self.columns, finite=False)
         reused = self._fit_frame(frame, threads)
@@ -148,10 +138,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         ----------
         batches : iterable of tables that can be read again, or a function that returns one
             The method reads it several times.
-
-        Returns
-        -------
-        self
         """
         if not callable(batches) and iter(batches) is batches:
             raise ParameterError(

@@ -22,8 +22,6 @@ from sfumato.exceptions import (
 from sfumato.frames.frame import Frame
 from sfumato.perturb.mechanism.warn import warn_caller
 
-__all__ = ["UnchangedCells", "check_columns", "check_facts", "check_size", "row_hashes", "warn_reused", "whole_number"]
-
 
 def check_facts(facts: Facts, owner: str) -> None:
     """Raise for tables that no method can take, and warn about constant columns."""

@@ -14,8 +14,6 @@ from sfumato.core.stream import Streams
 from sfumato.core.variates import permutation, uniform
 from sfumato.exceptions import ParameterError
 
-__all__ = ["draw_permutation", "draw_uniforms", "is_number", "per_column", "revealed"]
-
 
 def draw_uniforms(streams: Streams, purpose: str, column: str, count: int) -> list[float]:
     """Return uniform numbers in (0, 1) that belong to a column as a whole."""

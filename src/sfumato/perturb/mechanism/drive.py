@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
@@ -23,9 +23,6 @@ from sfumato.perturb.mechanism.checks import check_facts
 from sfumato.perturb.mechanism.invertible import Invertible
 from sfumato.perturb.mechanism.saved_state import load_state, save_state
 
-__all__ = ["Drive"]
-
-Floats = NDArray[np.float64]
 Kernel = Callable[[Floats, Rows], Floats]
 
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import DataError
 
-__all__ = ["TYPES", "finish_values"]
-
 # integers come back as 64-bit ones: a perturbed value may leave the range of a smaller type
 TYPES: dict[str, Any] = {"integer": np.int64, "float32": np.float32, "float64": np.float64}
 _LARGEST = 2.0**62

@@ -5,14 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sfumato._arrays import Floats
 from sfumato.perturb.mechanism.base import Perturber
-
-__all__ = ["Invertible"]
-
-Floats = NDArray[np.float64]
 
 
 class Invertible(Perturber):
@@ -23,12 +17,7 @@ class Invertible(Perturber):
         """Return the original tile; may overwrite the one it is given."""
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return the originals of a released table (floats to rounding error; integers rounded).
-
-        Returns
-        -------
-        table of the kind of X
-        """
+        """Return the originals of a released table (floats to rounding error; integers rounded)."""
         state = self._fitted_state()
         frame = self._read_like_fit(X, state, 0)
         return self._map(frame, state, lambda tile, _rows: self._inverse(state.fitted, tile), 1)

@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from math import sqrt
 
-__all__ = ["UNIT_FACTORS"]
-
 # distribution -> what its variates are multiplied by for a variance of 1
 UNIT_FACTORS = {"normal": 1.0, "uniform": sqrt(3.0), "laplace": sqrt(0.5)}

@@ -14,8 +14,6 @@ from sfumato.core.secret import Secret
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.mechanism.drawing import is_number
 
-__all__ = ["Options", "Parameter", "Span", "check_parameter", "nearest_name"]
-
 
 @dataclass(frozen=True)
 class Span:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.passes import Facts, Fitting
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden, Secret
@@ -25,10 +25,6 @@ from sfumato.exceptions import ParameterError, SfumatoWarning
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.invertible import Invertible
-
-__all__ = ["Replay", "perturber_of", "recipe_of"]
-
-Floats = NDArray[np.float64]
 
 
 def recipe_of(perturber: Perturber) -> dict[str, Any]:

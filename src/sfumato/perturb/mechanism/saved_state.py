@@ -11,8 +11,6 @@ import numpy as np
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import ReceiptError
 
-__all__ = ["load_state", "save_state"]
-
 
 def save_state(state: Any) -> Any:
     """Return a fitted state as JSON values: numbers, lists, and the names and fields of small data classes."""

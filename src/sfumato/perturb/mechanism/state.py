@@ -13,8 +13,6 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.exceptions import SecretStateError
 
-__all__ = ["FittedState", "refuse_pickle"]
-
 
 @dataclass(frozen=True, repr=False)
 class FittedState(Hidden):

@@ -6,8 +6,6 @@ import inspect
 import warnings
 from pathlib import Path
 
-__all__ = ["warn_caller"]
-
 _OURS = str(Path(__file__).parents[2])
 _BETWEEN = (_OURS, str(Path(inspect.getfile(warnings)).parent / "contextlib.py"))
 

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.noise import add_noise
 from sfumato.core.passes import Facts, Rounds, ask
@@ -19,10 +17,6 @@ from sfumato.core.summaries import Moments
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.drawing import per_column
 from sfumato.perturb.mechanism.noise import UNIT_FACTORS
-
-__all__ = ["AdditiveNoise"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.noise import add_noise
 from sfumato.core.passes import Facts, Rounds
@@ -17,10 +17,6 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.drawing import draw_uniforms
-
-__all__ = ["ChaoticNoise"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

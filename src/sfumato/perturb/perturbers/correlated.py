@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.linear import add_product, cholesky
 from sfumato.core.passes import Facts, Rounds, ask
@@ -18,10 +18,6 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.core.variates import normal
 from sfumato.perturb.mechanism.base import Perturber
-
-__all__ = ["CorrelatedNoise"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
@@ -21,9 +19,6 @@ from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
 from sfumato.perturb.mechanism.drawing import is_number, revealed
 
-__all__ = ["Enhanced"]
-
-Floats = NDArray[np.float64]
 Law = tuple[str, float, float]
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask, fill, run_rounds
 from sfumato.core.rows import RowRange, Rows
@@ -24,12 +24,6 @@ from sfumato.perturb.guard.shell import Found, GuardShell
 from sfumato.perturb.guard.small_atoms import pools
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
-
-__all__ = ["Guarded"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
@@ -20,10 +20,6 @@ from sfumato.perturb.mechanism.invertible import Invertible
 from sfumato.perturb.perturbers.rotation import Turn, choose_angles, column_position
 from sfumato.perturb.perturbers.scaling import draw_factor
 from sfumato.perturb.perturbers.translation import draw_offset
-
-__all__ = ["Hybrid"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

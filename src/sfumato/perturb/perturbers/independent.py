@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.noise import add_noise
 from sfumato.core.passes import Facts, Rounds, ask
@@ -21,10 +21,6 @@ from sfumato.exceptions import DataError
 from sfumato.perturb.groups.nearest_two import two_nearest
 from sfumato.perturb.groups.references import direct_classification
 from sfumato.perturb.mechanism.base import Perturber
-
-__all__ = ["IndependentNoise"]
-
-Floats = NDArray[np.float64]
 
 _INSIDE = 1.0 - 1e-12  # rounding of the released value must not carry it over the boundary
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask
@@ -21,10 +22,6 @@ from sfumato.perturb.intervals.counts import IntervalCounts, intervals_of
 from sfumato.perturb.intervals.merge import merge_intervals, occupied_intervals
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.warn import warn_caller
-
-__all__ = ["IntervalResampling"]
-
-Floats = NDArray[np.float64]
 
 _MOST_INTERVALS = 1 << 15  # a thousand for each cluster, and counts that stay in the cache
 

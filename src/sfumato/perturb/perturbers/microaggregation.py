@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
@@ -21,11 +21,6 @@ from sfumato.perturb.groups.kd_blocks import kd_stacks
 from sfumato.perturb.groups.mdav import mdav_groups, mdav_stack
 from sfumato.perturb.groups.refine import refine_groups
 from sfumato.perturb.mechanism.base import Perturber
-
-__all__ = ["Microaggregation", "block_groups", "require_rows"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BLOCK_ROWS = 2500
 

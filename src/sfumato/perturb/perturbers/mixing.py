@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.keys import Key
 from sfumato.core.linear import sum_in_order
 from sfumato.core.passes import Facts, Rounds, ask, ask_both
@@ -28,12 +29,6 @@ from sfumato.perturb.guard.shell import Found, GuardShell
 from sfumato.perturb.guard.small_atoms import pools
 from sfumato.perturb.guard.spread import column_spread
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
-
-__all__ = ["AtomMixing"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats, Integers
 from sfumato.cluster.fuzzy_iteration import fuzzy_centres
 from sfumato.cluster.nearest import nearest_centre
 from sfumato.core.keys import Key
@@ -23,11 +23,6 @@ from sfumato.perturb.groups.nested_rules import Grouping, group_rule, paper_rule
 from sfumato.perturb.groups.refine import refine_groups
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.perturbers.microaggregation import block_groups, require_rows
-
-__all__ = ["NestedClustering"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _CURVE_COLUMNS = 3  # above this, neighbours in space are too often apart on a curve
 _PARENT_ROWS = 50_000  # larger tables take their parents from a keyed sample

@@ -8,8 +8,8 @@ from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.linear import eigen_symmetric, multiply_columns
 from sfumato.core.passes import Facts, Rounds, ask
@@ -20,10 +20,6 @@ from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError, UnchangedCellsWarning
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.warn import warn_caller
-
-__all__ = ["PCAProjection"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

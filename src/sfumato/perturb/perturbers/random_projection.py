@@ -8,8 +8,8 @@ from math import sqrt
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.linear import multiply_columns
 from sfumato.core.passes import Facts, Rounds
@@ -19,10 +19,6 @@ from sfumato.core.stream import Streams
 from sfumato.core.variates import normal
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.mechanism.base import Perturber
-
-__all__ = ["RandomProjection"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

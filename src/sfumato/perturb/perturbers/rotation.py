@@ -8,8 +8,8 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.linear import cos_sin_degrees, turn_columns
 from sfumato.core.passes import Facts, Rounds, ask
@@ -20,10 +20,6 @@ from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.mechanism.drawing import draw_permutation, draw_uniforms, revealed
 from sfumato.perturb.mechanism.invertible import Invertible
-
-__all__ = ["Rotation", "Turn"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
@@ -17,10 +17,6 @@ from sfumato.core.stream import Streams
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.mechanism.drawing import draw_uniforms, per_column
 from sfumato.perturb.mechanism.invertible import Invertible
-
-__all__ = ["Scaling"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

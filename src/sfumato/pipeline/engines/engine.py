@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sfumato._arrays import Flags, Floats
 from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import Facts
@@ -22,14 +22,11 @@ from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.files.finish import finish_column, numbers_of, released_cells
-from sfumato.files.numbers import Mask, NumberBatch
+from sfumato.files.numbers import NumberBatch
 from sfumato.files.schema import Look, NumberColumn
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
 
-__all__ = ["Engine", "Finished", "Tally", "WriteJob", "perturb_batch"]
-
-Floats = NDArray[np.float64]
 S = TypeVar("S", bound=Summary)
 
 
@@ -64,7 +61,7 @@ class WriteJob(Hidden):
     order: tuple[str, ...]
     same_columns: bool
     invertible: bool
-    undo: Callable[[Floats, Sequence[Mask | None]], Floats] | None
+    undo: Callable[[Floats, Sequence[Flags | None]], Floats] | None
     order_subkey: bytes | None
     n_rows: int
     hasher: RowHasher
@@ -137,7 +134,7 @@ class Finished(Hidden):
     """
 
     units: list[Floats]
-    masks: list[Mask | None]
+    masks: list[Flags | None]
     tally: Tally
 
 

@@ -20,8 +20,6 @@ from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Tally, WriteJob
 from sfumato.pipeline.engines.local import LocalEngine
 
-__all__ = ["JointEngine", "NextPassError", "OffsetSource", "merged_learnt", "own_answer"]
-
 S = TypeVar("S", bound=Summary)
 Missing = Callable[[Cells, Any], Any]
 

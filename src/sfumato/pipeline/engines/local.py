@@ -25,8 +25,6 @@ from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
 from sfumato.pipeline.watch import Watch
 
-__all__ = ["LocalEngine"]
-
 S = TypeVar("S", bound=Summary)
 
 
