@@ -6,6 +6,27 @@ Every error is a `SfumatoError`, and also the built-in error that scikit-learn u
 
 from __future__ import annotations
 
+__all__ = [
+    "CellTypeError",
+    "ConstantColumnWarning",
+    "DataError",
+    "DuplicateRowsError",
+    "KeyFileError",
+    "MissingComponentError",
+    "NoiseReuseWarning",
+    "ParameterError",
+    "PolicyError",
+    "PolicyLimitError",
+    "ReceiptError",
+    "ReleaseCancelledError",
+    "RepeatedReleaseWarning",
+    "SecretStateError",
+    "SfumatoError",
+    "SfumatoWarning",
+    "SharedKeyWarning",
+    "UnchangedCellsWarning",
+]
+
 
 class SfumatoError(Exception):
     """Base of all errors of this package: one message, and a hint that says what to do.
