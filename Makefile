@@ -36,7 +36,8 @@ browser: $(STAMP) ## the Chromium that the studio's tests drive: install it, or 
 	$(BIN)/python tools/install_browser.py
 
 tests: $(STAMP) browser ## the tests and the examples in docstrings and docs
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	# two workers on two cores: threads of the libraries would only wait for one another
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
 	$(PYTHON) tools/compat.py

@@ -67,7 +67,7 @@ HOMES: dict[str, set[str]] = {
     "cryptography": {"core", "receipts"},
     "narwhals": {"frames"},
     "platformdirs": {"files"},
-    "polars": {"files", "policy"},
+    "polars": {"files", "frames", "policy"},
     "pandas": {"frames"},
     "pyarrow": {"files", "spark"},
     "pyspark": {"spark"},

@@ -9,7 +9,11 @@ import numpy as np
 from sfumato.perturb import AdditiveNoise, Enhanced, Guarded, IntervalResampling, Rotation, Translation, methods
 
 # parameters under which a method behaves on any table: constants of the common tests, not of the papers
-SETTINGS: dict[str, dict[str, Any]] = {"one-d": {"min_radius": 0.1}, "mix": {"clusterings": (2, 3)}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "one-d": {"min_radius": 0.1},
+    "mix": {"clusterings": (2, 3)},
+    "exchange": {"clusterings": (2, 3), "draws": 2},
+}
 
 
 def instance(method_id: str, **more: Any) -> Any:
@@ -46,6 +50,7 @@ def variants(**more: Any) -> list[Any]:
         p.AtomMixing(clusterings=(2, 4), guard=False, scaling=None, **more),
         p.AtomMixing(clusterings=(3,), decimals=1, **more),
         Guarded(p.NestedClustering(), clusterings=(2,), **more),
+        p.AtomExchange(clusterings=(2, 4), exact_centres=True, scaling="gower", together=[("x0", "x4")], **more),
     ]
 
 

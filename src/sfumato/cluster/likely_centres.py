@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
 from sfumato.cluster.lattice_kmeans import lattice_lloyd, plus_plus
@@ -43,7 +44,12 @@ def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: 
     >>> sorted(likely_centres(rows, 3, np.arange(90, dtype=np.uint64) << np.uint64(57), starts=10).ravel().tolist())
     [0.0, 50.0, 90.0]
     """
-    draws = uniform(words).reshape(starts, 3 * k)
+    with threadpool_limits(limits=1, user_api="blas"):  # many small products: threads only wait for one another
+        return _likely(steps, k, uniform(words).reshape(starts, 3 * k), part)
+
+
+def _likely(steps: Floats, k: int, draws: Floats, part: int) -> Floats:
+    starts = len(draws)
     more = np.ascontiguousarray(steps[:, : 4 * part])
     # rare rows far out decide which optimum is best, so a part of the rows is used only where all would take too long
     few = more if steps.shape[1] <= 4 * part else np.ascontiguousarray(steps[:, :part])

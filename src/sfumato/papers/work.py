@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-import joblib  # type: ignore[import-untyped]
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+import joblib
+from threadpoolctl import threadpool_limits
 
 from sfumato.exceptions import SfumatoWarning
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sfumato.perturb.perturbers.chaotic import ChaoticNoise as ChaoticNoise
     from sfumato.perturb.perturbers.correlated import CorrelatedNoise as CorrelatedNoise
     from sfumato.perturb.perturbers.enhanced import Enhanced as Enhanced
+    from sfumato.perturb.perturbers.exchange import AtomExchange as AtomExchange
     from sfumato.perturb.perturbers.guarded import Guarded as Guarded
     from sfumato.perturb.perturbers.hybrid import Hybrid as Hybrid
     from sfumato.perturb.perturbers.independent import IndependentNoise as IndependentNoise

@@ -7,7 +7,7 @@ import sys
 import threading
 from importlib import import_module
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 _loading = threading.Lock()
 

@@ -227,7 +227,7 @@ def _fitted_centres(
     points: FloatArray, seed: int, clusters: Sequence[int], deadline: Deadline | None
 ) -> tuple[FloatArray, ...]:
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     distinct = len(np.unique(points, axis=0))
     starts = 10 if len(points) <= 2_000 else 3

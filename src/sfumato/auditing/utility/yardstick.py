@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
 from sfumato.auditing.utility.clusterings import Labels, effort_for, free_kmeans, kmeans_from, named_kmeans

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import lattice_lloyd, plus_plus
@@ -95,9 +96,10 @@ class Trial:
             return []
         k = len(self._atoms.named.centres[index])
         draws = uniform(self._streams.scalars("trial", str(index), 3 * k * starts)).reshape(starts, 3 * k)
-        begun = [plus_plus(steps, k, draw) for draw in draws]
-        # an optimum that few starts find is easily missed: those of the original and of other draws are asked for, too
-        runs = [lattice_lloyd(steps, centres) for centres in (*begun, *self._rivals[index])]
+        with threadpool_limits(limits=1, user_api="blas"):
+            begun = [plus_plus(steps, k, draw) for draw in draws]
+            # an optimum that few starts find is easily missed: ask for those of the original and of other draws, too
+            runs = [lattice_lloyd(steps, centres) for centres in (*begun, *self._rivals[index])]
         runs.sort(key=lambda run: run[2])
         chances = best_of_tries([cost for *_, cost in runs])
         self._remember(index, runs)

@@ -62,6 +62,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     method_id: ClassVar[str]
     min_columns: ClassVar[int] = 1
+    exchanges: ClassVar[bool] = False  # whether rows take one another's values: then equal cells are no defect
 
     key: Key | None
     release: str
@@ -320,7 +321,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         names = self._names_out(frame.names)
         kinds = state.facts.kinds if names is None else ("float64",) * len(names)
         released = frame.blank([TYPES[kind] for kind in kinds])
-        unchanged = UnchangedCells(frame, state.facts) if names is None else None
+        unchanged = UnchangedCells(frame, state.facts) if names is None and not self.exchanges else None
 
         whole = released[0].base  # the columns of an array are columns of one array: written together
 

@@ -69,7 +69,8 @@ class Parameter:
     name : str
     kind : str
         "number", "integer", "choice", "flag", "numbers" (one, or one for each column), "number or integer"
-        (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "decimals", "bounds".
+        (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "decimals", "bounds",
+        "kinds", "held", "together".
     default : object
     help : str
         One line in plain words.
@@ -124,6 +125,9 @@ class Parameter:
                 "clusterings": "numbers of k-means clusters or fitted clusterers, at least one",
                 "decimals": "an integer, or one for each column by name",
                 "bounds": "(low, high) for each column by name",
+                "kinds": "a kind for each column by name",
+                "held": "some numbers for each column by name",
+                "together": "groups of columns",
             }[self.kind]
         return text + (", or None" if self.optional else "")
 
@@ -196,6 +200,10 @@ def _fits(parameter: Parameter, value: Any) -> bool:
         return all(_is_integer(number) and 0 <= int(number) <= 15 for number in places)
     if kind == "bounds":
         return isinstance(value, Mapping) and all(_is_sequence(pair) and len(pair) == 2 for pair in value.values())
+    if kind == "kinds":
+        return isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values())
+    if kind == "held":
+        return isinstance(value, Mapping) and all(_is_sequence(numbers) for numbers in value.values())
     return _is_sequence(value)  # the method itself knows what must stand inside
 
 

@@ -1,0 +1,148 @@
+"""A dataframe of every kind of column as one of numbers, and back: for methods that exchange values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+
+from sfumato.core.secret import Hidden
+from sfumato.exceptions import DataError
+from sfumato.frames.codes import Codes, codes_of, gap_for
+from sfumato.frames.columns import ColumnChoice, choose_columns, require_good_names
+from sfumato.frames.frame import is_dataframe
+
+
+@dataclass(frozen=True, repr=False)
+class Coding(Hidden):
+    """How the columns of a dataframe become numbers.
+
+    Attributes
+    ----------
+    codes : dict from columns to Codes
+        Columns that hold no numbers.
+    gaps : dict from columns to float
+        The number that stands for a missing cell, of columns of numbers that have some.
+    decimals : dict from columns to int
+        Of columns of whole numbers with missing cells, which doubles would hide.
+    """
+
+    codes: dict[str, Codes] = field(default_factory=dict)
+    gaps: dict[str, float] = field(default_factory=dict)
+    decimals: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What a method is told of the counted columns."""
+        return {name: codes.kind for name, codes in self.codes.items()}
+
+    @property
+    def held(self) -> dict[str, tuple[float, ...]]:
+        """Values that are no numbers."""
+        dated = {name: (codes.gap,) for name, codes in self.codes.items() if codes.gap is not None}
+        return {**dated, **{name: (gap,) for name, gap in self.gaps.items()}}
+
+    def encode(self, table: Any) -> pl.DataFrame:
+        """Return a dataframe as numbers; columns that are not coded stay as they are."""
+        frame = _polars(table)
+        done = []
+        for name in frame.columns:
+            cells = frame[name]
+            if name in self.codes:
+                cells = pl.Series(name, self.codes[name].encode(cells))
+            elif name in self.gaps:
+                cells = cells.cast(pl.Float64).fill_nan(None).fill_null(self.gaps[name])
+            done.append(cells)
+        return pl.DataFrame(done)
+
+    def decode(self, released: pl.DataFrame, like: Any) -> Any:
+        """Return released numbers as a dataframe of the kind of another one, with its types.
+
+        Parameters
+        ----------
+        released : polars.DataFrame
+        like : dataframe
+            The original.
+        """
+        frame = nw.from_native(like, eager_only=True)
+        index = nw.maybe_get_index(frame)
+        done = []
+        for name in frame.columns:
+            cells = released[name]
+            if name in self.codes:
+                cells = self.codes[name].decode(cells.to_numpy())
+            elif name in self.gaps:
+                values = cells.cast(pl.Float64)
+                cells = pl.select(pl.when(values == self.gaps[name]).then(None).otherwise(values)).to_series()
+            done.append(_series(name, cells, frame, index))
+        return nw.to_native(frame.with_columns(*done))
+
+
+def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, str] | None = None) -> Coding | None:
+    """Return how a dataframe becomes numbers; None for arrays and for dataframes that need no coding.
+
+    Parameters
+    ----------
+    columns : sequence of str or int, optional
+        The columns that are released; None takes all.
+    kinds : mapping from columns to str, optional
+        What their owner says; numbers that are called a category are counted, too.
+    """
+    if not is_dataframe(table):
+        return None
+    require_good_names(table, "the table")
+    frame = _polars(table)
+    names = [frame.columns[i] for i in choose_columns(columns, tuple(frame.columns), "the table")]
+    coding, free = Coding(), []
+    for name in names:
+        cells = frame[name]
+        if cells.dtype.is_float():
+            cells = cells.fill_nan(None)
+        missing = cells.null_count()
+        if cells.dtype.is_numeric() and (kinds or {}).get(name) != "category":
+            if missing:
+                _add_gaps(coding, name, cells)
+            continue
+        codes = codes_of(cells, gaps=missing > 0)
+        if codes is None:
+            free.append(name)
+        else:
+            coding.codes[name] = codes
+    if free:
+        raise DataError(
+            f"free text or identifiers, which cannot be exchanged: {', '.join(map(repr, free))}",
+            hint="drop them, or leave them as they are by naming the other columns: columns=[...]",
+        )
+    return coding if coding.codes or coding.gaps else None
+
+
+def _add_gaps(coding: Coding, name: str, cells: pl.Series) -> None:
+    present = cells.drop_nulls().cast(pl.Float64).to_numpy()
+    if not len(present):
+        raise DataError(f"column {name!r} has no value at all", hint="drop it, or fill it")
+    whole = bool((present == np.rint(present)).all())
+    if whole:
+        coding.decimals[name] = 0
+    coding.gaps[name] = gap_for(present, 0 if whole else None)
+
+
+def _polars(table: Any) -> pl.DataFrame:
+    frame: pl.DataFrame = nw.from_native(table, eager_only=True).to_polars()
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.Object]
+    return frame.with_columns(pl.col(name).map_elements(str, pl.String) for name in texts) if texts else frame
+
+
+def _series(name: str, cells: pl.Series, frame: Any, index: Any) -> Any:
+    """Return cells as a column of another library, of the type that it had there."""
+    dtype = frame[name].dtype
+    values: Sequence[Any] | np.ndarray = cells.to_list() if cells.null_count() else cells.to_numpy()
+    if frame.implementation.is_polars():
+        return nw.from_native(cells.alias(name), series_only=True).cast(dtype)
+    one = nw.new_series(name, values, backend=frame.implementation)
+    if index is not None:
+        one = nw.maybe_set_index(one, index=index)
+    return one.cast(dtype)

@@ -1,0 +1,211 @@
+"""Columns that hold no numbers, counted: every different value has a number, and comes back from it as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato._arrays import Floats
+from sfumato.core.secret import Hidden
+from sfumato.exceptions import DataError
+
+MOST_CATEGORIES = 500  # more different texts than that are names or remarks, and no categories
+MOST_DATES = 200_000
+_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d")
+_TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%H:%M:%S", "%H:%M")
+
+
+@dataclass(frozen=True, repr=False)
+class Codes(Hidden):
+    """How the values of one column are counted.
+
+    Attributes
+    ----------
+    name : str
+    kind : "category" or "count"
+        Categories are numbered from 0; dates, times and ordered categories stand in their order ("count").
+    levels : polars.Series
+        The different values, without missing ones, in the order of their numbers.
+    numbers : array of shape (levels,)
+        Rising.
+    gap : float, optional
+        The number of a missing cell.
+    reason : str
+        Why the column is taken for what it is.
+    """
+
+    name: str
+    kind: str
+    levels: pl.Series
+    numbers: Floats
+    gap: float | None
+    reason: str
+
+    def encode(self, cells: pl.Series, what: str = "the table") -> Floats:
+        """Return the number of every cell.
+
+        Parameters
+        ----------
+        cells : polars.Series
+        what : str
+            How errors call the table.
+        """
+        at = _places(self.levels, as_levels(cells))
+        missing = cells.is_null().to_numpy()
+        wrong = (at < 0) & (~missing if self.gap is not None else True)
+        if wrong.any():
+            raise DataError(
+                f"{what}: column {self.name!r}, row {int(np.argmax(wrong)) + 1}: a value that no row had before",
+                hint="release the table that was looked at, and one that nobody is writing to",
+            )
+        values: Floats = np.append(self.numbers, np.nan if self.gap is None else self.gap)[at]
+        return values
+
+    def decode(self, values: Floats) -> pl.Series:
+        """Return the cells of some numbers."""
+        at = np.searchsorted(self.numbers, values)
+        missing = np.zeros(len(values), dtype=bool) if self.gap is None else values == self.gap
+        at = np.where(missing, 0, np.minimum(at, max(len(self.levels) - 1, 0)))
+        if not len(self.levels):
+            return pl.Series(self.name, [None] * len(values), dtype=self.levels.dtype)
+        cells = self.levels.gather(at)
+        if missing.any():
+            cells = pl.select(pl.when(pl.Series(missing)).then(None).otherwise(cells)).to_series()
+        return cells.alias(self.name)
+
+    def saved(self) -> dict[str, Any]:
+        """Return the codes as plain values."""
+        return {
+            "kind": self.kind,
+            "levels": [str(level) for level in self.levels.cast(pl.String).to_list()],
+            "numbers": self.numbers.tolist(),
+            "gap": self.gap,
+        }
+
+
+def _places(levels: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
+    """Return the place of every cell among the levels; -1 for missing cells and for values that are not there."""
+    if not len(levels):
+        return np.full(len(cells), -1, dtype=np.int64)
+    places = pl.Series(np.arange(len(levels)), dtype=pl.Int64)
+    found = cells.replace_strict(levels, places, default=-1, return_dtype=pl.Int64)
+    out: NDArray[np.int64] = found.fill_null(-1).to_numpy()
+    return out
+
+
+def as_levels(cells: pl.Series) -> pl.Series:
+    """Return cells in a form in which equal values are equal: categories, enums and flags as text."""
+    if cells.dtype in (pl.Categorical, pl.Enum) or cells.dtype == pl.Object:
+        return cells.cast(pl.String)
+    return cells
+
+
+def codes_of(different: pl.Series, *, gaps: bool, kind: str | None = None, order: Sequence[str] = ()) -> Codes | None:
+    """Return how a column is counted, from its different values; None for free text.
+
+    Parameters
+    ----------
+    different : polars.Series
+        Each value of the column at least once.
+    gaps : bool
+        Whether cells are missing.
+    kind : "category", "ordered" or "date", optional
+        What its owner says it holds; None looks.
+    order : sequence of str
+        Ordered categories, from the lowest.
+
+    Examples
+    --------
+    >>> codes = codes_of(pl.Series("job", ["clerk", "nurse", "clerk"]), gaps=True)
+    >>> codes.kind, codes.encode(pl.Series(["nurse", None, "clerk"])).tolist()
+    ('category', [1.0, 2.0, 0.0])
+    >>> codes.decode(np.array([2.0, 0.0])).to_list()
+    [None, 'clerk']
+    """
+    levels = as_levels(different.drop_nulls()).unique().sort()
+    if kind == "ordered" or order:
+        return _ordered(levels, order, gaps=gaps)
+    days = _dated(levels) if kind in {None, "date"} and len(levels) > 2 else None
+    if days is not None and len(levels) <= MOST_DATES:
+        turn = np.argsort(days, kind="stable")
+        numbers = days[turn]
+        gap = _between(numbers) if gaps else None
+        return Codes(different.name, "count", levels.gather(turn), numbers, gap, "dates or times, all of one form")
+    if len(levels) > MOST_CATEGORIES:
+        return None
+    gap = float(len(levels)) if gaps else None
+    reason = "yes or no" if len(levels) == 2 else f"{len(levels)} different values"
+    return Codes(different.name, "category", levels, np.arange(len(levels), dtype=np.float64), gap, reason)
+
+
+def _ordered(levels: pl.Series, order: Sequence[str], *, gaps: bool) -> Codes:
+    known = {one: place for place, one in enumerate(order)}
+    texts = levels.cast(pl.String).to_list()
+    lacking = [text for text in texts if order and text not in known]
+    if lacking:
+        raise DataError(
+            f"column {levels.name!r}: {len(lacking)} of its values are not in the order that is given",
+            hint="name all of them, from the lowest to the highest",
+        )
+    ranks = np.array([known[text] if order else place for place, text in enumerate(texts)], dtype=np.float64)
+    turn = np.argsort(ranks, kind="stable")
+    numbers = ranks[turn]
+    return Codes(levels.name, "count", levels.gather(turn), numbers, _between(numbers) if gaps else None, "ordered")
+
+
+def _between(numbers: Floats) -> float:
+    """Return a number near the middle that no value has: it stands for a missing cell, and hardly moves a mean."""
+    return float(np.floor(numbers[len(numbers) // 2])) + 0.25
+
+
+def _dated(levels: pl.Series) -> Floats | None:
+    """Return days (or seconds, or microseconds) of dates and times; None for other values."""
+    if levels.dtype in (pl.Date, pl.Duration, pl.Time):
+        return levels.to_physical().to_numpy().astype(np.float64)
+    if isinstance(levels.dtype, pl.Datetime):
+        return levels.dt.timestamp("us").to_numpy().astype(np.float64)
+    if levels.dtype != pl.String:
+        return None
+    for form in _DATES:
+        days = levels.str.to_date(form, strict=False)
+        if not days.null_count():
+            return days.to_physical().to_numpy().astype(np.float64)
+    for form in _TIMES:
+        if "%Y" in form:
+            times = levels.str.to_datetime(form, strict=False)
+            numbers = times.dt.timestamp("us") if not times.null_count() else None
+        else:
+            clock = levels.str.to_time(form, strict=False)
+            numbers = clock.to_physical() if not clock.null_count() else None
+        if numbers is not None:
+            return numbers.to_numpy().astype(np.float64) / 1e6
+    return None
+
+
+def gap_for(values: Floats, decimals: int | None) -> float:
+    """Return a number that stands for the missing cells of a column: near its median, and no value of it.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Those that are present.
+    decimals : int, optional
+        Of the column; None for doubles of any digits.
+    """
+    middle = float(np.sort(values)[len(values) // 2])
+    if decimals is not None:
+        return float(np.round(middle, decimals)) + 0.25 * 10.0**-decimals
+    apart = float(values.max() - values.min()) or 1.0
+    different = np.unique(values)
+    gap = middle
+    while gap in different:
+        gap += apart * 2.0**-24
+    return gap
+
+
+Codebook = Mapping[str, Codes]

@@ -1,0 +1,54 @@
+"""Columns of which one says the other: a town and its region, a degree and its number. They are exchanged as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from sfumato._arrays import Floats, Integers
+
+_ROWS_EACH = 5  # rows that a value must have on average: otherwise it says everything by chance
+_MOST_TOGETHER = 4
+
+
+def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return groups of columns that determine one another in a sample.
+
+    Parameters
+    ----------
+    sample : array of shape (n, d)
+    kinds : sequence of str
+        Continuous columns are left out.
+
+    Examples
+    --------
+    >>> town = np.tile([0.0, 1.0, 2.0, 3.0], 30)
+    >>> bound_columns(np.column_stack([town, town // 2, np.arange(120) % 7]), ["category"] * 3)
+    [(0, 1)]
+    """
+    codes: dict[int, Integers] = {}
+    sizes: dict[int, int] = {}
+    for column, kind in enumerate(kinds):
+        if kind != "continuous":
+            different, codes[column] = np.unique(sample[:, column], return_inverse=True)
+            sizes[column] = len(different)
+    groups: list[set[int]] = []
+    for one, other in combinations(codes, 2):
+        fine, coarse = (one, other) if sizes[one] >= sizes[other] else (other, one)
+        if sizes[coarse] < 2 or sizes[fine] < 3 or sizes[fine] * _ROWS_EACH > len(sample):
+            continue
+        pairs = np.unique(codes[fine] * sizes[coarse] + codes[coarse])
+        if len(pairs) == sizes[fine]:
+            _join(groups, fine, coarse)
+    return [tuple(sorted(group)) for group in groups]
+
+
+def _join(groups: list[set[int]], one: int, other: int) -> None:
+    """Put two columns into one group, unless it would become too large to hide anybody in."""
+    here = [group for group in groups if one in group or other in group]
+    joined = {one, other}.union(*here)
+    if len(joined) <= _MOST_TOGETHER:
+        groups[:] = [group for group in groups if group not in here]
+        groups.append(joined)

@@ -1,0 +1,150 @@
+"""Rows of small atoms have too little company in them: they exchange values with rows of the atoms that are most alike.
+
+An exchange between two rows moves only the centres of the clusterings in which their labels differ, so partners are
+looked for where most labels agree, and every exchange leaves both rows inside their regions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.linear import sum_in_order
+from sfumato.perturb.exchange.swaps import Dice, Swaps, without_conflicts
+from sfumato.perturb.guard.atoms import Atoms
+
+_FIRST = 1 << 40  # counter of the dice
+_SECOND = 1 << 44
+_ROUNDS, _REPAIRS, _TRIES = 40, 40, 8
+_PARTNERS = 240  # rows among which a partner is looked for, at least
+_ENOUGH = 0.7  # share of its units in which a row should hold other values than its own
+
+
+class Company:
+    """Partners for the rows of small atoms.
+
+    Parameters
+    ----------
+    of : array of shape (n,)
+        The atom of each row.
+    small : array of shape (a,)
+        Which atoms are small.
+    """
+
+    def __init__(self, swaps: Swaps, atoms: Atoms, of: Integers, small: Flags, dice: Dice) -> None:
+        self._swaps, self._of, self._dice = swaps, of, dice
+        self._rows = np.flatnonzero(small[of]) if len(atoms) > 1 else np.empty(0, dtype=np.int64)
+        order = np.argsort(of, kind="stable")
+        starts = np.searchsorted(of[order], np.arange(len(atoms) + 1))
+        sizes = np.maximum(_cluster_sizes(atoms), 1.0)
+        self._pool: dict[int, Integers] = {}
+        self._cost: dict[int, Floats] = {}
+        for atom in np.unique(of[self._rows]):
+            differs = atoms.labels != atoms.labels[atom]
+            # an exchange moves a centre the less the larger its cluster is
+            cost = sum_in_order(differs * (1.0 / sizes + 1.0 / sizes[atom]))
+            nearest = np.lexsort((np.arange(len(atoms)), cost))
+            nearest = nearest[nearest != atom]
+            enough = int(np.searchsorted(np.cumsum(atoms.counts[nearest]), _PARTNERS)) + 1
+            near = nearest[:enough]
+            self._pool[int(atom)] = np.concatenate([order[starts[a] : starts[a + 1]] for a in near] or [order[:0]])
+            self._cost[int(atom)] = cost
+
+    def run(self) -> Integers:
+        """Exchange; return the rows of small atoms that hold too many of their own atom's values still."""
+        swaps, rows = self._swaps, self._rows
+        left = rows
+        for turn in range(_ROUNDS):
+            left = rows[self._same(rows) > 1.0 - _ENOUGH]
+            if not len(left):
+                break
+            cost, partner, unit = self._cheapest(left, _FIRST + 2 * _TRIES * turn)
+            found = np.flatnonzero(np.isfinite(cost))
+            chosen = found[without_conflicts(left[found], partner[found], -cost[found], swaps.n)]
+            swaps.exchange(unit[chosen], left[chosen], partner[chosen])
+        return left
+
+    def repair(self, swaps: Swaps, rows: Integers) -> Integers:
+        """Bring rows of small atoms back into their regions by exchanges with the same partners.
+
+        Parameters
+        ----------
+        swaps : Swaps
+            With all walls that count now.
+        rows : array of int
+            Rows that are outside.
+
+        Returns
+        -------
+        array of int
+            Those that still are.
+        """
+        rows = np.intersect1d(rows, self._rows)
+        for turn in range(_REPAIRS):
+            scores, outside = swaps.state(rows)
+            rows, scores, outside = rows[outside > 0], scores[outside > 0], outside[outside > 0]
+            if not len(rows):
+                break
+            gain, partner, unit = np.zeros(len(rows)), rows.copy(), np.zeros(len(rows), dtype=np.int64)
+            for one in range(_TRIES):
+                other, which = self._pick(rows, _SECOND + 2 * (_TRIES * turn + one))
+                step = swaps.pulls(which, other) - swaps.pulls(which, rows)
+                theirs, there = swaps.state(other)
+                after = swaps.outside(scores + step, rows) + swaps.outside(theirs - step, other)
+                better = outside + there - after
+                take = better > gain
+                gain[take], partner[take], unit[take] = better[take], other[take], which[take]
+            found = np.flatnonzero(gain > 0)
+            chosen = found[without_conflicts(rows[found], partner[found], gain[found], swaps.n)]
+            swaps.exchange(unit[chosen], rows[chosen], partner[chosen])
+        return rows
+
+    def _pick(self, rows: Integers, counter: int) -> tuple[Integers, Integers]:
+        """Return a random partner and a random unit for each of some rows."""
+        sizes = np.array([len(self._pool[int(atom)]) for atom in self._of[rows]])
+        at = self._dice.below(rows, counter, sizes)
+        other = np.array([self._pool[int(atom)][place] for atom, place in zip(self._of[rows], at, strict=True)])
+        return other, self._dice.below(rows, counter + 1, len(self._swaps.units))
+
+    def _same(self, rows: Integers) -> Floats:
+        """Return the share of the units of some rows that hold the values they had at first."""
+        same: Floats = np.mean([self._holds_own(np.full(len(rows), u), rows) for u in range(len(self._swaps.units))], 0)
+        return same
+
+    def _holds_own(self, units: Integers, rows: Integers) -> Flags:
+        """Return which rows hold, in one unit each, the very values they had at first, their own or equal ones."""
+        swaps = self._swaps
+        same = np.ones(len(rows), dtype=bool)
+        for unit, columns in enumerate(swaps.units):
+            here = np.flatnonzero(units == unit)
+            for column in columns:
+                values = swaps.coordinates[column]
+                same[here] &= values[swaps.source[unit, rows[here]]] == values[rows[here]]
+        return same
+
+    def _cheapest(self, rows: Integers, first: int) -> tuple[Floats, Integers, Integers]:
+        """Return an exchange for each row that leaves both inside: its cost, with whom, and of which unit."""
+        swaps = self._swaps
+        cost = np.full(len(rows), np.inf)
+        partner, unit = rows.copy(), np.zeros(len(rows), dtype=np.int64)
+        scores, outside = swaps.state(rows)
+        for one in range(_TRIES):
+            other, which = self._pick(rows, first + 2 * one)
+            own = self._holds_own(which, rows)  # what has changed already may stay
+            step = swaps.pulls(which, other) - swaps.pulls(which, rows)
+            theirs, there = swaps.state(other)
+            inside = (swaps.outside(scores + step, rows) <= outside) & (swaps.outside(theirs - step, other) <= there)
+            price = np.array([self._cost[int(a)][b] for a, b in zip(self._of[rows], self._of[other], strict=True)])
+            price = price * np.abs(step).max(axis=1)
+            take = inside & own & (price < cost)
+            cost[take], partner[take], unit[take] = price[take], other[take], which[take]
+        return cost, partner, unit
+
+
+def _cluster_sizes(atoms: Atoms) -> Floats:
+    """Return how many rows the cluster of each atom has, in each clustering: shape (a, clusterings)."""
+    out = np.empty(atoms.labels.shape)
+    for clustering, size in enumerate(atoms.named.sizes):
+        rows = np.bincount(atoms.labels[:, clustering], weights=atoms.counts, minlength=size)
+        out[:, clustering] = rows[atoms.labels[:, clustering]]
+    return out

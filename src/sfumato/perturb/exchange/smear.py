@@ -1,0 +1,55 @@
+"""Continuous values that are nobody's: neighbours in a group give one another a part of the difference.
+
+Two neighbours in the order of their values move towards each other by the same random share of their distance: the sum
+of the group stays exactly, nothing leaves its range, and the largest value is no longer the one of its owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato._arrays import Floats, Integers
+from sfumato.core.variates import uniform
+from sfumato.perturb.exchange.swaps import Dice
+
+_FIRST = 16  # counter of the dice
+_LEAST, _MOST = 0.15, 0.5  # share of the distance
+
+
+def smear(
+    values: Floats, group: Integers, dice: Dice, column: int, held: Sequence[float], decimals: int | None
+) -> None:
+    """Change the values of a column, group by group.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Changed.
+    group : array of shape (n,)
+        The group of each row.
+    column : int
+        Its number, for a stream of its own.
+    held : sequence of float
+        Values that many rows have, and that mean something: they stay.
+    decimals : int, optional
+        Decimals of the column; None for no limit.
+    """
+    free = np.flatnonzero(~np.isin(values, np.asarray(held)))
+    scale = 1.0 if decimals is None else 10.0**decimals
+    for turn in (0, 1):
+        order = free[np.lexsort((free, values[free], group[free]))]
+        mine = group[order]
+        first = np.r_[True, mine[1:] != mine[:-1]][: len(order)]
+        starts = np.flatnonzero(first)
+        at = np.arange(len(order)) - starts[np.cumsum(first) - 1]
+        left = np.flatnonzero((at % 2 == turn)[:-1] & ~first[1:])
+        one, other = order[left], order[left + 1]
+        share = _LEAST + (_MOST - _LEAST) * uniform(dice.words(one, _FIRST + 2 * column + turn))
+        step = share * (values[other] - values[one])
+        if decimals is not None:  # away from nothing: a step of at least one unit where there is room for it
+            step = np.minimum(np.ceil(step * scale), np.rint((values[other] - values[one]) * scale)) / scale
+        values[one], values[other] = values[one] + step, values[other] - step
+        if decimals is not None:
+            values[one], values[other] = np.rint(values[one] * scale) / scale, np.rint(values[other] * scale) / scale

@@ -1,0 +1,148 @@
+"""A table under exchange: which row's value stands in which row, and how far each row is outside its region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.cipher import WordStream
+from sfumato.perturb.exchange.space import MixedSpace, Pull
+
+_CHUNK = 1 << 15  # rows whose pulls are computed at once
+
+
+class Dice:
+    """Random words for any rows, by row label and a counter.
+
+    Parameters
+    ----------
+    subkey : bytes
+    labels : array of shape (n,), uint64
+        The name of each row.
+    """
+
+    def __init__(self, subkey: bytes, labels: NDArray[np.uint64]) -> None:
+        self._stream, self._labels = WordStream(subkey), labels
+
+    def words(self, rows: Integers, counter: Integers | int) -> NDArray[np.uint64]:
+        """Return one word for each of some rows."""
+        asked = np.empty((len(rows), 2), dtype="<u8")
+        asked[:, 0], asked[:, 1] = self._labels[rows], counter
+        return self._stream.of_digests(asked.view(np.uint8))
+
+    def below(self, rows: Integers, counter: int, limits: Integers | int) -> Integers:
+        """Return a number from 0 to below a limit for each of some rows."""
+        words = self.words(rows, counter) >> np.uint64(33)
+        return (words.astype(np.int64) * limits) >> np.int64(31)
+
+
+class Swaps:
+    """The values of a table in exchange.
+
+    Parameters
+    ----------
+    coordinates : array of shape (columns, n)
+        See `MixedSpace.coordinates`.
+    units : sequence of sequences of int
+        Columns that move together.
+    own : array of shape (n, c)
+        For every row and centre, the row's own centre of the same clustering.
+    centres : array of shape (c, dimensions)
+
+    Attributes
+    ----------
+    source : array of shape (units, n)
+        The row whose value each row holds.
+    """
+
+    def __init__(
+        self, space: MixedSpace, coordinates: Floats, units: Sequence[Sequence[int]], own: Integers, centres: Floats
+    ) -> None:
+        self.coordinates, self.units, self._own, self._pull = coordinates, units, own, Pull(space, centres)
+        self.n = coordinates.shape[1]
+        self.source = np.tile(np.arange(self.n), (len(units), 1))
+
+    def pull(self, unit: int, holders: Integers) -> Floats:
+        """Return the pull of the values of one unit that some rows hold, shape (rows, centres)."""
+        values = self.source[unit, holders]
+        first, *more = (self._pull.of(column, self.coordinates[column, values]) for column in self.units[unit])
+        for one in more:
+            first = first + one
+        return first
+
+    def pulls(self, units: Integers, holders: Integers) -> Floats:
+        """Return the pull of one value of each of some rows: of its own unit each."""
+        out = np.empty((len(holders), len(self._pull.half)))
+        for unit in range(len(self.units)):
+            here = np.flatnonzero(units == unit)
+            if len(here):
+                out[here] = self.pull(unit, holders[here])
+        return out
+
+    def scores(self, rows: Integers) -> Floats:
+        """Return how strongly each centre draws some rows, shape (rows, centres)."""
+        total = np.tile(-self._pull.half, (len(rows), 1))
+        for unit in range(len(self.units)):
+            total += self.pull(unit, rows)
+        return total
+
+    def outside(self, scores: Floats, rows: Integers) -> Floats:
+        """Return how far rows with such scores are outside their regions, in steps squared; 0 inside."""
+        own = self._own[rows]
+        gaps = np.take_along_axis(scores, own, axis=1) - scores
+        np.put_along_axis(gaps, own, 1.0, axis=1)  # no wall against itself
+        missing = 1.0 - gaps
+        np.maximum(missing, 0.0, out=missing)
+        total: Floats = missing.sum(axis=1)  # whole and half numbers far below 2^53: exact in any order
+        return total
+
+    def state(self, rows: Integers) -> tuple[Floats, Floats]:
+        """Return the scores of some rows, and how far they are outside."""
+        scores = self.scores(rows)
+        return scores, self.outside(scores, rows)
+
+    def all_outside(self) -> Floats:
+        """Return how far every row is outside its region."""
+        out = np.empty(self.n)
+        for start in range(0, self.n, _CHUNK):
+            rows = np.arange(start, min(start + _CHUNK, self.n))
+            out[rows] = self.state(rows)[1]
+        return out
+
+    def exchange(self, units: Integers, one: Integers, other: Integers) -> None:
+        """Exchange one value each of pairs of rows; no row stands in two pairs."""
+        held = self.source[units, one]
+        self.source[units, one] = self.source[units, other]
+        self.source[units, other] = held
+
+    def unmoved(self) -> Flags:
+        """Return which rows hold all of their own values."""
+        unmoved: Flags = (self.source == np.arange(self.n)).all(axis=0)
+        return unmoved
+
+
+def without_conflicts(one: Integers, other: Integers, gains: Floats, n: int) -> Integers:
+    """Return which of some pairs of rows can be exchanged at once: the best of those that share a row.
+
+    Parameters
+    ----------
+    one, other : arrays of shape (p,)
+    gains : array of shape (p,)
+        What is better comes first; among equals the earlier pair.
+    n : int
+        Rows of the table.
+
+    Examples
+    --------
+    >>> without_conflicts(np.array([0, 1, 5]), np.array([2, 2, 6]), np.array([1.0, 3.0, 1.0]), 7).tolist()
+    [1, 2]
+    """
+    rank = np.empty(len(one), dtype=np.int64)
+    rank[np.lexsort((np.arange(len(one)), -gains))] = np.arange(len(one))
+    best = np.full(n, len(one), dtype=np.int64)
+    np.minimum.at(best, one, rank)
+    np.minimum.at(best, other, rank)
+    return np.flatnonzero((best[one] == rank) & (best[other] == rank))
