@@ -19,7 +19,7 @@ LAYERS: dict[str, set[str]] = {
     "_lazy": set(),
     "core": set(),
     "files": {"core"},
-    "frames": {"core"},
+    "frames": {"core", "files"},
     "policy": {"core", "files"},
     "receipts": {"core", "files", "frames"},
     "datasets": {"files"},

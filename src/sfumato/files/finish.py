@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -154,6 +155,7 @@ def assemble(
     as_text: bool,
     types: dict[str, pl.DataType],
     numbers: Collection[str] = (),
+    exchanged: bool = False,
 ) -> tuple[pl.DataFrame, int]:
     """Return released rows as they go into the file, and how many formula-like cells were neutralised.
 
@@ -171,6 +173,9 @@ def assemble(
         See `output_types`.
     numbers : collection of str
         Columns that stay numbers in a CSV file, too; see `plain_numbers`.
+    exchanged : bool
+        Whether missing cells are those of other rows: then they are empty, or what stands for a missing value. What
+        the row itself had there does not come along.
     """
     done: dict[str, pl.Series] = {}
     for (column, units), mask in zip(released, masks, strict=True):
@@ -180,7 +185,10 @@ def assemble(
         if mask is not None:
             missing = pl.Series(mask)
             original = raw.frame[column.name]
-            if as_text:
+            if exchanged:
+                marker = next(iter(column.rules.missing_values), None) if as_text else None
+                blank: Any = pl.lit(marker, dtype=pl.String) if as_text else pl.lit(None)
+            elif as_text:
                 blank = original if original.dtype == pl.String else pl.lit(None, dtype=pl.String)
             else:
                 blank = original.cast(series.dtype, strict=False) if original.dtype != pl.String else pl.lit(None)

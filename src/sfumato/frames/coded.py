@@ -12,9 +12,9 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.frames.codes import Codes, codes_of, gap_for
+from sfumato.files.codes import Codes, codes_of, gap_for
 from sfumato.frames.columns import ColumnChoice, choose_columns, require_good_names
-from sfumato.frames.frame import is_dataframe
+from sfumato.frames.frame import as_polars, is_dataframe
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,7 +48,7 @@ class Coding(Hidden):
 
     def encode(self, table: Any) -> pl.DataFrame:
         """Return a dataframe as numbers; columns that are not coded stay as they are."""
-        frame = _polars(table)
+        frame: pl.DataFrame = as_polars(table)
         done = []
         for name in frame.columns:
             cells = frame[name]
@@ -95,7 +95,7 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
     if not is_dataframe(table):
         return None
     require_good_names(table, "the table")
-    frame = _polars(table)
+    frame: pl.DataFrame = as_polars(table)
     names = [frame.columns[i] for i in choose_columns(columns, tuple(frame.columns), "the table")]
     coding, free = Coding(), []
     for name in names:
@@ -128,12 +128,6 @@ def _add_gaps(coding: Coding, name: str, cells: pl.Series) -> None:
     if whole:
         coding.decimals[name] = 0
     coding.gaps[name] = gap_for(present, 0 if whole else None)
-
-
-def _polars(table: Any) -> pl.DataFrame:
-    frame: pl.DataFrame = nw.from_native(table, eager_only=True).to_polars()
-    texts = [name for name, dtype in frame.schema.items() if dtype == pl.Object]
-    return frame.with_columns(pl.col(name).map_elements(str, pl.String) for name in texts) if texts else frame
 
 
 def _series(name: str, cells: pl.Series, frame: Any, index: Any) -> Any:

@@ -177,6 +177,16 @@ def as_library(table: Any, library: str) -> Any:
     return frame.to_pandas() if library == "pandas" else frame.to_polars()
 
 
+def as_polars(table: Any) -> Any:
+    """Return a dataframe as one of polars; cells of unknown type as text."""
+    frame = nw.from_native(table, eager_only=True).to_polars()
+    texts = [name for name, dtype in frame.schema.items() if str(dtype) == "Object"]
+    for name in texts:
+        values = [None if cell is None else str(cell) for cell in frame[name].to_list()]
+        frame = frame.with_columns(type(frame[name])(name, values))
+    return frame
+
+
 def is_empty(table: Any) -> bool:
     """Tell whether a table has no rows (a batch that a filter emptied)."""
     shape = getattr(table, "shape", None)

@@ -11,6 +11,7 @@ from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError, PolicyLimitError
+from sfumato.files.coded import coded_source
 from sfumato.files.entire import number_frame
 from sfumato.files.headers import require_columns
 from sfumato.files.schema import ColumnRules
@@ -43,8 +44,8 @@ def audit_files(
     names = [str(column["name"]) for column in body.columns]
     markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
     after = [name for name in body.released_columns if name not in body.kept]
-    x = _numbers(original, names, markers)
-    y = _numbers(released, after, markers)
+    x = _numbers(coded_source(original, body.coded), names, markers)
+    y = _numbers(coded_source(released, body.coded), after, markers)
     for table, source in ((x, original), (y, released)):
         if len(table) != body.n_rows:
             raise DataError(

@@ -8,6 +8,7 @@ from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import DataError
+from sfumato.files.coded import coded_source
 from sfumato.files.headers import require_columns
 from sfumato.files.schema import ColumnRules
 from sfumato.files.source import Source
@@ -25,6 +26,7 @@ def require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -
     watch : Watch
         Told of one pass.
     """
+    table = coded_source(table, body.coded)
     names = tuple(str(column["name"]) for column in body.columns)
     require_columns(names, table.names, str(table.path))
     rules = {str(c["name"]): ColumnRules(missing_values=tuple(c["missing_values"])) for c in body.columns}

@@ -67,11 +67,20 @@ class Medians(Summary):
         return middle
 
 
-def median_fills(medians: Floats, schema: Schema) -> Floats:
-    """Return medians as values that the columns could hold: rounded to their decimals."""
+def median_fills(medians: Floats, schema: Schema, *, apart: bool = False) -> Floats:
+    """Return medians as values that the columns could hold: rounded to their decimals.
+
+    Parameters
+    ----------
+    apart : bool
+        Whether a missing cell must be told from every value: then a quarter of a step is added, which no value has.
+    """
     out = medians.copy()
     for i, column in enumerate(schema.numbers):
         if column.decimals is not None:
             rounded = float(from_units(to_units(out[i : i + 1], column.decimals), column.decimals)[0])
             out[i] = min(max(rounded, column.low), column.high)
+        if apart and column.missing:
+            step = 10.0**-column.decimals if column.decimals is not None else (column.high - column.low) * 2.0**-30
+            out[i] += 0.25 * step
     return out

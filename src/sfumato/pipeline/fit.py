@@ -78,7 +78,7 @@ def survey_table(
     if schema.missing:
         watch.passes += 1
         medians, _ = engine.fill(cells, Medians(*_ranges(schema)))
-        cells = replace(cells, fills=median_fills(medians.medians(), schema))
+        cells = replace(cells, fills=median_fills(medians.medians(), schema, apart=plan.drive.exchanges))
     if seen is None:
         watch.passes += 1
         seen, _ = engine.fill(cells, surveys)
@@ -111,6 +111,8 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
     drive.settle(
         {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
         {column.name: column.rules.bounds for column in schema.numbers if column.rules.bounds is not None},
+        plan.kinds,
+        _gaps(schema, cells),
     )
     engine.begin_rounds(drive, facts)
     fitted = run_rounds(drive.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
@@ -125,6 +127,14 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
             return whole[:, rows.start : rows.stop]
 
     return Fit(schema, cells, facts, known_as, fitted, kernel, rows_per_tile)
+
+
+def _gaps(schema: Schema, cells: Cells) -> dict[str, tuple[float, ...]]:
+    """Return the number that stands for a missing cell, of every column that has some."""
+    if cells.fills is None:
+        return {}
+    pairs = zip(schema.numbers, cells.fills.tolist(), strict=True)
+    return {column.name: (fill,) for column, fill in pairs if column.missing}
 
 
 def _ranges(schema: Schema) -> tuple[Floats, Floats]:

@@ -14,8 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sfumato._arrays import Floats
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, UnchangedCellsWarning
+from sfumato.files.coded import CodedSource
 from sfumato.files.finish import new_columns
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
@@ -285,6 +289,7 @@ class ReleaseJob(Hidden):
             order_subkey=order_subkey(key, self.identity) if self._policy.release.shuffle else None,
             n_rows=fitted.schema.n_rows,
             hasher=rows_hasher(key, self.identity, [column.name for column in columns]),
+            gaps=_gap_numbers(fitted) if plan.drive.exchanges else None,
         )
 
     @property
@@ -313,6 +318,7 @@ class ReleaseJob(Hidden):
             fitted=drive.save(fitted.fitted) if drive.invertible else None,
             errors=self._tally.errors,
             released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
+            coded=self._table.coded.saved() if isinstance(self._table, CodedSource) else {},
         )
 
     def _warn(self, note: str, kind: type[Warning]) -> None:
@@ -324,6 +330,14 @@ class ReleaseJob(Hidden):
         if self._history is None or self.fitted.known_as is None:
             return False
         return self._history.add(self.fitted.known_as, self.identity)
+
+
+def _gap_numbers(fitted: Fit) -> Floats:
+    """Return the number that stands for a missing cell of each column; nothing is equal to it where none is missing."""
+    columns = fitted.schema.numbers
+    if fitted.cells.fills is None:
+        return np.full(len(columns), np.nan)
+    return np.where([column.missing > 0 for column in columns], fitted.cells.fills, np.nan)
 
 
 def _put_back(path: Path, content: bytes | None) -> None:

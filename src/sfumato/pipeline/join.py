@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError, ReceiptError
+from sfumato.files.coded import CodedColumns
 from sfumato.files.formats.sinks import open_sink
 from sfumato.files.headers import require_columns
 from sfumato.files.labels import add_labels, read_labels, same_cells
@@ -162,7 +163,7 @@ def _like_released(mined: Source, found: Any, path: Path, key: Key, body: Receip
     shared = [name for name in ReleasedRows(key, body).names if name in mined.names]
     if not shared:
         return False
-    rows, markers = read_labels(ours), _markers(body)
+    found, rows, markers = _counted(found, body, mined), _counted(read_labels(ours), body, ours), _markers(body)
     for name in shared:
         left, right = (
             parse_column(frame[name], markers.get(name, ()), str(what), 0)[0]
@@ -176,6 +177,11 @@ def _like_released(mined: Source, found: Any, path: Path, key: Key, body: Receip
     return True
 
 
+def _counted(rows: Any, body: ReceiptBody, source: Source) -> Any:
+    """Return rows with numbers in the place of what the release has counted."""
+    return CodedColumns.load(body.coded).encode(rows, str(source.path), as_text=False) if body.coded else rows
+
+
 def _markers(body: ReceiptBody) -> dict[str, tuple[str, ...]]:
     return {str(column["name"]): tuple(column["missing_values"]) for column in body.columns}
 
@@ -183,6 +189,7 @@ def _markers(body: ReceiptBody) -> dict[str, tuple[str, ...]]:
 def _check_rows(source: Source, rows: Any, key: Key, body: ReceiptBody, order: NDArray[np.int64]) -> None:
     seen = ReleasedRows(key, body)
     require_columns(seen.names, source.names, str(source.path))
+    rows = _counted(rows, body, source)
     markers = _markers(body)
     columns = [parse_column(rows[name], markers.get(name, ()), str(source.path), 0)[0] for name in seen.names]
     if len(order) != rows.height:

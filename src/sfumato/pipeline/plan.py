@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, PolicyError
+from sfumato.files.coded import CodedColumns, CodedSource, has_other_columns, learn_columns
 from sfumato.files.headers import require_columns
-from sfumato.files.source import Described
+from sfumato.files.source import Described, Source
 from sfumato.perturb.catalogue import DEFAULT_METHOD
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.method import build_drive
-from sfumato.policy.model import MethodChoice, Policy, read_policy
+from sfumato.policy.model import Column, MethodChoice, Policy, read_policy
 from sfumato.policy.roles import Roles, assign_roles
+
+EXCHANGE = "exchange"  # the method that takes every kind of column
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +38,8 @@ class Plan(Hidden):
         The method.
     order : tuple of str
         Released columns that keep their place.
+    kinds : dict from columns to str
+        What a method that exchanges values is told: "continuous", "count" or "category".
     """
 
     policy: Policy
@@ -42,6 +47,7 @@ class Plan(Hidden):
     cells: Cells
     drive: Drive
     order: tuple[str, ...]
+    kinds: dict[str, str] = field(default_factory=dict)
 
 
 def settle_policy(
@@ -113,7 +119,44 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     id_subkey = None if columns.record_id is None else key.derive("record id", policy.release.name)
     cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey)
     order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
-    return Plan(policy, roles, cells, drive, order)
+    said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
+    coded = source.coded if isinstance(source, CodedSource) else CodedColumns()
+    return Plan(policy, roles, cells, drive, order, {**said, **coded.kinds})
+
+
+def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tuple[Source, Policy]:
+    """Return a table whose texts, flags and dates are counted, if they are to be exchanged; and the policy for it.
+
+    A table with such columns is exchanged unless somebody names another method, which then refuses them.
+
+    Parameters
+    ----------
+    perturber : Perturber, optional
+        Used instead of the policy's method.
+    """
+    columns = policy.columns
+    roles = assign_roles(
+        source.names,
+        identifier=columns.identifier,
+        keep=columns.keep,
+        record_id=columns.record_id,
+        what=str(source.path),
+    )
+    said = {name: str(one.kind) for name, one in policy.column.items() if one.kind is not None}
+    chosen = perturber.method_id if perturber is not None else policy.method.name if policy.method else None
+    if chosen is None and policy.enhance is None and policy.guard is None:
+        counted = any(kind in {"category", "ordered", "date"} for kind in said.values())
+        if counted or has_other_columns(source, roles.confidential):
+            chosen = EXCHANGE
+            policy = policy.model_copy(update={"method": MethodChoice(name=EXCHANGE)})
+    if chosen != EXCHANGE:
+        return source, policy
+    orders = {name: one.order for name, one in policy.column.items() if one.order}
+    coded = learn_columns(source, roles.confidential, said, orders)
+    for name, markers in coded.markers.items():
+        own = policy.column.setdefault(name, Column())
+        own.missing_values = [*own.missing_values, *(one for one in markers if one not in own.missing_values)]
+    return CodedSource(source, coded), policy
 
 
 def _require_numbers(source: Described, roles: Roles) -> None:

@@ -22,7 +22,7 @@ from sfumato.pipeline.engines.local import LocalEngine
 from sfumato.pipeline.history import History, history_files
 from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import choose_key, key_folder
-from sfumato.pipeline.plan import settle_policy
+from sfumato.pipeline.plan import read_every_kind, settle_policy
 from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 from sfumato.receipts.shown import Receipt
@@ -149,7 +149,8 @@ def release(
             reserved=history_files(key_folder(key)),
         )
         kind = file_kind(place.path)
-        with _table(source, query, batch_rows) as table:
+        with _table(source, query, batch_rows) as plain:
+            table, settled = (plain, settled) if engine is not None else read_every_kind(plain, settled, chosen)
             owner = choose_key(key, place.path)
             watch = Watch(2, progress, cancel)
             watch.reach = 1.0 if settled.audit is None and page is None else 0.3

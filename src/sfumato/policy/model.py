@@ -36,6 +36,8 @@ class Column(_Strict):
     decimals: int | None = Field(default=None, ge=0, le=15)
     bounds: list[int | float] | None = None
     missing_values: list[str] = Field(default_factory=list)
+    kind: Literal["continuous", "count", "category", "ordered", "date"] | None = None
+    order: list[str] = Field(default_factory=list)
 
     @field_validator("bounds")
     @classmethod

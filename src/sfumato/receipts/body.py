@@ -67,6 +67,8 @@ class ReceiptBody(Hidden):
         Largest difference between an original and a restored value.
     first_row : int
         Number of the first row in the table of all owners, for releases of several.
+    coded : mapping
+        How columns that hold no numbers were counted; see `CodedColumns`.
     stream_version, version : int
     """
 
@@ -90,6 +92,7 @@ class ReceiptBody(Hidden):
     errors: Mapping[str, float] = field(default_factory=dict)
     first_row: int = 0
     released_rows: str = ""
+    coded: Mapping[str, Any] = field(default_factory=dict)
     stream_version: int = STREAM_VERSION
     version: int = 1
 

@@ -19,12 +19,13 @@ from sfumato.core.keys import Key
 from sfumato.core.numbers import number_table
 from sfumato.core.rows import RowNumbers, RowRange
 from sfumato.exceptions import DataError, ReceiptError
+from sfumato.files.coded import CodedColumns
 from sfumato.files.decimals import to_units
 from sfumato.files.finish import released_cells
 from sfumato.files.numbers import is_number
 from sfumato.files.schema import ColumnRules, NumberColumn, known_type
 from sfumato.files.storage.workspace import file_digest
-from sfumato.frames.frame import all_columns, is_dataframe, numbers_with_gaps
+from sfumato.frames.frame import all_columns, as_polars, is_dataframe, numbers_with_gaps
 from sfumato.receipts.body import ReceiptBody
 
 SAVED_ANEW = (
@@ -161,7 +162,8 @@ def _columns_of(table: Any, names: Sequence[str], body: ReceiptBody, what: str) 
                 f"{what} has no column {lacking[0]!r}, without which nothing tells whether it belongs to the receipt",
                 hint="give it whole; columns=[...] chooses what is audited",
             )
-        columns = [np.array(column) for column in numbers_with_gaps(table, names)]
+        counted = CodedColumns.load(body.coded)
+        columns = [np.array(column) for column in numbers_with_gaps(_numbered(table, names, counted), names)]
     else:
         array = number_table(table, what, finite=False)
         if array.shape[1] != len(names):
@@ -176,6 +178,13 @@ def _columns_of(table: Any, names: Sequence[str], body: ReceiptBody, what: str) 
         if numbers:
             column[np.isin(column, numbers)] = np.nan
     return columns
+
+
+def _numbered(table: Any, names: Sequence[str], counted: CodedColumns) -> Any:
+    """Return a dataframe with numbers in the place of what a release has counted."""
+    if not counted.codes and not counted.commas:
+        return table
+    return counted.encode(as_polars(table).select(names), "the table", as_text=False)
 
 
 def _released_columns(body: ReceiptBody) -> tuple[NumberColumn, ...]:

@@ -87,18 +87,31 @@ class Drive(Hidden):
         """The method's parameters as plain values, secret ones included."""
         return {name: _plain(value) for name, value in self._perturber._own_parameters().items()}
 
-    def settle(self, decimals: Mapping[str, int], bounds: Mapping[str, tuple[float, float]]) -> None:
+    @property
+    def exchanges(self) -> bool:
+        """Whether rows take one another's values, missing ones included."""
+        return self._perturber.exchanges
+
+    def settle(
+        self,
+        decimals: Mapping[str, int],
+        bounds: Mapping[str, tuple[float, float]],
+        kinds: Mapping[str, str] | None = None,
+        held: Mapping[str, tuple[float, ...]] | None = None,
+    ) -> None:
         """Tell a method that finishes its own rows which decimals and bounds the release will have.
 
         Parameters
         ----------
-        decimals, bounds : mappings from columns
+        decimals, bounds, kinds, held : mappings from columns
             What the method's own parameters say goes first; methods without such parameters are rounded afterwards.
         """
         known = {parameter.name for parameter in self._perturber.catalogue_row().parameters}
-        for name, value in (("decimals", decimals), ("bounds", bounds)):
-            if name in known and value and getattr(self._perturber, name) is None:
-                setattr(self._perturber, name, dict(value))
+        for name, value in (("decimals", decimals), ("bounds", bounds), ("kinds", kinds), ("held", held)):
+            if name in known and value:
+                own = getattr(self._perturber, name)
+                if own is None or name in {"kinds", "held"}:
+                    setattr(self._perturber, name, {**value, **(own or {})})
 
     def check(self, facts: Facts) -> None:
         """Raise for tables that the method cannot take."""
@@ -162,7 +175,7 @@ def _public(perturber: Perturber) -> dict[str, Any]:
         value = getattr(perturber, parameter.name)
         if isinstance(value, Perturber):
             out[parameter.name] = {value.method_id: _public(value)}
-        elif not parameter.secret and parameter.kind != "bounds":  # bounds tell of the values
+        elif not parameter.secret and parameter.kind not in {"bounds", "held"}:  # they tell of the values
             out[parameter.name] = _shown(value)
     return out
 

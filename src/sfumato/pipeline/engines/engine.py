@@ -53,6 +53,9 @@ class WriteJob(Hidden):
     n_rows : int
     hasher : RowHasher
         Hashes the released rows, by which their file is known again.
+    gaps : array of shape (columns,), optional
+        For methods that exchange missing cells, too: the number that stands for one in each column. Otherwise a cell is
+        missing in the release where it was missing in the table.
     """
 
     kernel: Callable[[Floats, Rows], Floats]
@@ -65,6 +68,7 @@ class WriteJob(Hidden):
     order_subkey: bytes | None
     n_rows: int
     hasher: RowHasher
+    gaps: Floats | None = None
 
 
 @dataclass
@@ -149,10 +153,13 @@ def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
     n = len(batch)
     units = [np.empty(n) for _ in job.columns]
     errors = np.zeros(len(job.columns))
+    holes_now = [np.zeros(n, dtype=bool) for _ in job.columns] if job.gaps is not None else []
 
     def one(start: int, stop: int) -> None:
         tile = job.kernel(batch.tile(start, stop), batch.rows.part(start, stop))
-        for values, column, target in zip(tile, job.columns, units, strict=True):
+        for i, (values, column, target) in enumerate(zip(tile, job.columns, units, strict=True)):
+            if job.gaps is not None:
+                holes_now[i][start:stop] = values == job.gaps[i]
             target[start:stop] = finish_column(values, column, invertible=job.invertible)
         if job.undo is not None:
             seen = [numbers_of(u[start:stop], column) for u, column in zip(units, job.columns, strict=True)]
@@ -166,10 +173,12 @@ def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
 
     for start, stop in spans(n, job.rows_per_tile):
         one(start, stop)
-    masks = batch.masks if job.same_columns else [None] * len(job.columns)
+    masks: list[Flags | None] = list(batch.masks) if job.same_columns else [None] * len(job.columns)
+    if job.gaps is not None:
+        masks = [holes if holes.any() else None for holes in holes_now]
     tally = Tally(rows=n)
     tally.lanes = job.hasher.sums(released_cells(units, masks, job.columns), batch.numbered)
-    if job.same_columns:
+    if job.same_columns and job.gaps is None:  # values that were exchanged may well be equal
         for i, column in enumerate(job.columns):
             same = numbers_of(units[i], column) == batch.columns[i]
             if masks[i] is not None:
@@ -177,4 +186,4 @@ def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
             tally.unchanged[column.name] = int(np.count_nonzero(same))
     if job.undo is not None:
         tally.errors = {column.name: float(error) for column, error in zip(job.columns, errors, strict=True)}
-    return Finished(units, list(masks), tally)
+    return Finished(units, masks, tally)

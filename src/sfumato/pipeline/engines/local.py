@@ -11,6 +11,7 @@ from sfumato.core.in_order import in_order
 from sfumato.core.passes import Facts, fill
 from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError
+from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.finish import assemble, output_types, plain_numbers
 from sfumato.files.formats.sinks import Sink, open_sink
 from sfumato.files.formulas import count_cells_with_breaks
@@ -85,7 +86,9 @@ class LocalEngine:
         as_text = kind.startswith("csv")
         types = output_types(job.columns, invertible=job.invertible)
         shuffled = job.order_subkey is not None
+        coded = self._source.coded if isinstance(self._source, CodedSource) else CodedColumns()
         numbers = plain_numbers(job.columns) if as_text else frozenset[str]()
+        numbers -= {*coded.codes, *coded.commas}
         # a gappy column stays text, so that its gaps come back as they were written
         whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]
         sink = open_sink(kind, self._workspace, job.order, self._source.style, numbers)
@@ -95,8 +98,17 @@ class LocalEngine:
             done = perturb_batch(batch, job)
             released = list(zip(job.columns, done.units, strict=True))
             frame, done.tally.neutralised = assemble(
-                raw, job.order, released, done.masks, as_text=as_text, types=types, numbers=numbers
+                raw,
+                job.order,
+                released,
+                done.masks,
+                as_text=as_text,
+                types=types,
+                numbers=numbers,
+                exchanged=job.gaps is not None,
             )
+            frame, neutralised = coded.decode(frame, as_text=as_text)
+            done.tally.neutralised += neutralised
             if raw.text is not None:
                 kept = (raw.frame[name] for name in cells.roles.keep)
                 done.tally.broken = sum(count_cells_with_breaks(one, self._source.style.separator) for one in kept)
