@@ -22,7 +22,12 @@ from tests.leaks.attacks import bytes_under_nulls, hints_of_order, outside_chanc
 from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
-SETTINGS = {"chaotic": {"source": "keyed"}, "mix": {"clusterings": [2, 3]}, "rp": {"n_components": 2}}
+SETTINGS = {
+    "chaotic": {"source": "keyed"},
+    "mix": {"clusterings": [2, 3]},
+    "exchange": {"clusterings": [2, 3], "draws": 1},
+    "rp": {"n_components": 2},
+}
 METHODS = [row.id for row in sf.methods() if not row.wraps and row.tier == "row"]
 
 

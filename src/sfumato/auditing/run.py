@@ -8,8 +8,9 @@ from typing import Any
 
 from sfumato.attack.catalogue import entry
 from sfumato.auditing.model import Audit
-from sfumato.auditing.session import AuditSession
+from sfumato.auditing.session import AuditSession, describe_method
 from sfumato.exceptions import ParameterError
+from sfumato.frames.coded import count_both
 from sfumato.receipts.body import release_order
 from sfumato.receipts.finding import receipt_of
 from sfumato.receipts.released_rows import require_original_numbers, require_released_numbers
@@ -34,6 +35,7 @@ def audit(
     chameleon: bool = False,
     population: Any = None,
     releases: Iterable[Any] = (),
+    categories: Sequence[str] = (),
     seconds: float = 10.0,
     seed: int = 0,
     progress: Progress | None = None,
@@ -71,6 +73,9 @@ def audit(
         People of the same population who are not in the table (rung 2).
     releases : iterable of tables, optional
         Further releases of the same table.
+    categories : sequence of str
+        Columns of numbers that stand for categories (0, 1, ...); text, flags and dates of a release by exchange are
+        counted without it. Default: none.
     seconds : float
         Time budget of one attack. Default: 10.0.
     seed : int
@@ -103,15 +108,20 @@ def audit(
     if isinstance(original, str | Path) or isinstance(released, str | Path):
         raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
     order, public, unknown = _aligned(key, receipt, order, original, released)
+    about = method if method is not None or public is None else public
+    if describe_method(about)[0].get("method") == "exchange":
+        original, released, counted = count_both(original, released)
+        categories = (*categories, *counted)
     session = AuditSession(
         original,
         released,
-        method=method if method is not None or public is None else public,
+        method=about,
         order=order,
         columns=columns,
         leave_out=leave_out,
         population=population,
         releases=releases,
+        categories=categories,
         seed=seed,
         seconds=seconds,
     )

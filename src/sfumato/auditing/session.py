@@ -58,6 +58,8 @@ class AuditSession(Hidden):
         People of the same population who are not in the table.
     releases : iterable of tables
         Further releases of the same table. Default: none.
+    categories : sequence of str
+        Columns that hold codes of categories, 0, 1, ... Default: none.
     seed : int
         Chooses known people, targets and starts. Default: 0.
     seconds : float
@@ -83,6 +85,7 @@ class AuditSession(Hidden):
         leave_out: Sequence[str] = (),
         population: Any = None,
         releases: Iterable[Any] = (),
+        categories: Sequence[str] = (),
         seed: int = 0,
         seconds: float = 10.0,
         max_targets: int = 2_000,
@@ -90,6 +93,7 @@ class AuditSession(Hidden):
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
         self.pair = read_pair(original, released, order=order, **chosen)
         self.seed, self._seconds = seed, seconds
+        self._categories = [i for i, name in enumerate(self.pair.names) if name in categories]
         self.results: list[Result] = []
         self._public, self.insecure_seed = describe_method(method)
         self.method: str | None = self._public.pop("method", None)
@@ -185,7 +189,8 @@ class AuditSession(Hidden):
     def utility(self, **options: Any) -> Any:
         """Return what the release is still good for; options go to `measure_utility`."""
         pair = self.pair
-        options = {"seed": self.seed, "same_columns": pair.same_columns, **options}
+        told = {"seed": self.seed, "same_columns": pair.same_columns, "categories": self._categories}
+        options = {**told, **options}
         return measure_utility(pair.original, pair.released, **options)
 
     def inversion(self) -> Inverted:

@@ -12,7 +12,7 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.files.codes import Codes, codes_of, gap_for
+from sfumato.files.codes import Codes, as_levels, codes_of, gap_for
 from sfumato.frames.columns import ColumnChoice, choose_columns, require_good_names
 from sfumato.frames.frame import as_polars, is_dataframe
 
@@ -118,6 +118,36 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
             hint="drop them, or leave them as they are by naming the other columns: columns=[...]",
         )
     return coding if coding.codes or coding.gaps else None
+
+
+def count_both(original: Any, released: Any) -> tuple[Any, Any, list[str]]:
+    """Return two dataframes of the same columns as numbers, counted alike, and which columns hold categories.
+
+    Parameters
+    ----------
+    original, released : dataframes or arrays
+        Arrays, and columns of numbers without gaps, stay as they are; free text is left out.
+    """
+    if not (is_dataframe(original) and is_dataframe(released)):
+        return original, released, []
+    frames: list[pl.DataFrame] = [as_polars(original), as_polars(released)]
+    names = [name for name in frames[0].columns if name in frames[1].columns]
+    coding = Coding()
+    for name in names:
+        both = [frame[name] for frame in frames]
+        if both[0].dtype.is_numeric():
+            cells = pl.concat([one.cast(pl.Float64).fill_nan(None) for one in both])
+            if cells.null_count():
+                _add_gaps(coding, name, cells)
+            continue
+        cells = pl.concat([as_levels(one) for one in both])
+        codes = codes_of(cells, gaps=cells.null_count() > 0)
+        if codes is not None:
+            coding.codes[name] = codes
+    if not coding.codes and not coding.gaps:
+        return original, released, []
+    counted = [coding.encode(frame) for frame in frames]
+    return counted[0], counted[1], [name for name, kind in coding.kinds.items() if kind == "category"]
 
 
 def _add_gaps(coding: Coding, name: str, cells: pl.Series) -> None:

@@ -68,6 +68,8 @@ def audit_files(
         notes.append(f"a random sample of {MOST_ROWS:,} of {len(kept):,} rows was audited")
         kept = kept[np.sort(chosen)]
     options.setdefault("method", {"method": body.method, **body.public})
+    counted = body.coded.get("codes", {})
+    options.setdefault("categories", [name for name, codes in counted.items() if codes["kind"] == "category"])
     found = audit(number_frame(names, x[kept]), number_frame(after, aligned[kept]), **options)
     told = [note for note in found.notes if not note.startswith("rows are compared")]
     return found.model_copy(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from sfumato._arrays import Floats
+from sfumato._arrays import Flags, Floats
 from sfumato.auditing.utility.clusterings import (
     Effort,
     Labels,
@@ -67,6 +67,7 @@ def prepare_study(
     same_columns: bool,
     effort: Effort,
     seed: int,
+    raw: Flags | None = None,
 ) -> Study:
     """Rescale the chosen rows, by the statistics of whole tables.
 
@@ -80,11 +81,13 @@ def prepare_study(
         Positions of the rows to measure, in an order drawn at random.
     same_columns, effort, seed
         See `Study`.
+    raw : array of shape (d,), optional
+        See `release_rescaling`.
     """
     originals: dict[str, Floats] = {}
     releases: dict[str, Floats] = {}
     for name in scalings:
-        of_original, of_release = release_rescaling(before, after, name)
+        of_original, of_release = release_rescaling(before, after, name, raw)
         originals[name] = of_original.apply(before[chosen])
         releases[name] = of_release.apply(after[chosen])
     if {"owner", "std"} <= set(originals):

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.auditing.utility.clusterings import effort_for
 from sfumato.auditing.utility.comparisons import OTHER_COLUMNS, Progress, compare_all, does_not_apply, prepare_study
-from sfumato.auditing.utility.rescaling import SCALINGS
+from sfumato.auditing.utility.rescaling import SCALINGS, one_hot
 from sfumato.auditing.utility.result import INTERVAL, ClusteringAgreement, Utility
 from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError
@@ -31,6 +31,7 @@ def measure_utility(
     progress: Progress | None = None,
     same_columns: bool | None = None,
     scalings: Sequence[str] | None = None,
+    categories: Sequence[int] = (),
 ) -> Utility:
     """Compare the clusters of a release with those of its original.
 
@@ -70,6 +71,8 @@ def measure_utility(
     scalings : sequence of str, optional
         Of "owner", "std", "range" and "none". None measures "owner" (or, with other columns, "none") and the
         miner's own rescalings "std" and "range". The first that applies makes the headline.
+    categories : sequence of int
+        Columns that hold codes of categories, 0, 1, ...: they are clustered one-hot, and no scaling touches them.
 
     Examples
     --------
@@ -97,15 +100,18 @@ def measure_utility(
             f"the owner's scaling does not apply: {OTHER_COLUMNS}", hint='add "none", "std" or "range" to scalings'
         )
 
+    raw = None
+    if same and categories:
+        (before, after), raw = one_hot([before, after], categories)
     chosen = np.random.default_rng(int(seed)).permutation(len(before))[:max_rows]
-    study = prepare_study(before, after, chosen, applied, same, effort_for(len(chosen), n_init, repetitions), int(seed))
+    effort = effort_for(len(chosen), n_init, repetitions)
+    study = prepare_study(before, after, chosen, applied, same, effort, int(seed), raw)
     headline = applied[0]
     measured, notes = _with_enough_rows(study.original[headline], counts)
     rows, excesses = compare_all(study, headline, measured, ward_rows, chameleon, progress)
     if not same:
         rows += [does_not_apply(k, "owner", start, OTHER_COLUMNS) for k in measured for start in ("shared", "free")]
         notes.append(f"shared starts and the owner's scaling do not apply: {OTHER_COLUMNS}")
-    effort = study.effort
     if effort.start_rows < len(chosen):
         notes.append(
             f"k-means starts were tried for {effort.start_rounds} rounds on {effort.start_rows} rows, and the best was "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato._arrays import Floats
+from sfumato._arrays import Flags, Floats
 from sfumato.exceptions import ParameterError
 
 SCALINGS = {
@@ -78,7 +79,9 @@ def rescaling_by(table: Floats, kind: str) -> Rescaling:
     return Rescaling(shift, scale)
 
 
-def release_rescaling(original: Floats, released: Floats, scaling: str) -> tuple[Rescaling, Rescaling]:
+def release_rescaling(
+    original: Floats, released: Floats, scaling: str, raw: Flags | None = None
+) -> tuple[Rescaling, Rescaling]:
     """Return how the original and how the release is rescaled in one of the `SCALINGS`.
 
     Parameters
@@ -86,6 +89,8 @@ def release_rescaling(original: Floats, released: Floats, scaling: str) -> tuple
     original : array of shape (n, d)
     released : array of shape (n, e)
         In the owner's scaling e must be d.
+    raw : array of shape (d,), optional
+        Columns that no scaling touches: the yes and no of one-hot categories.
 
     Returns
     -------
@@ -100,6 +105,40 @@ def release_rescaling(original: Floats, released: Floats, scaling: str) -> tuple
     ([-1.0, 1.0], [-1.0, 5.0])
     """
     if scaling == "owner":
-        by_original = rescaling_by(original, "std")
+        by_original = _but(rescaling_by(original, "std"), raw)
         return by_original, by_original
-    return rescaling_by(original, scaling), rescaling_by(released, scaling)
+    return _but(rescaling_by(original, scaling), raw), _but(rescaling_by(released, scaling), raw)
+
+
+def _but(rescaling: Rescaling, raw: Flags | None) -> Rescaling:
+    """Return a rescaling that leaves some columns as they are."""
+    if raw is None:
+        return rescaling
+    return Rescaling(np.where(raw, 0.0, rescaling.shift), np.where(raw, 1.0, rescaling.scale))
+
+
+def one_hot(tables: Sequence[Floats], categories: Sequence[int]) -> tuple[list[Floats], Flags]:
+    """Return tables with a column for every category in the place of their codes, and which columns these are.
+
+    Parameters
+    ----------
+    tables : sequence of arrays of shape (n, d)
+        With the same columns.
+    categories : sequence of int
+        The columns that hold codes 0, 1, ...
+
+    Examples
+    --------
+    >>> (table,), raw = one_hot([np.array([[0.5, 1.0], [0.7, 0.0]])], [1])
+    >>> table.tolist(), raw.tolist()
+    ([[0.5, 0.0, 1.0], [0.7, 1.0, 0.0]], [False, True, True])
+    """
+    parts: list[list[Floats]] = [[] for _ in tables]
+    raw: list[bool] = []
+    for column in range(tables[0].shape[1]):
+        levels = 1 + int(max(table[:, column].max() for table in tables)) if column in categories else 0
+        raw += [True] * levels if levels else [False]
+        for part, table in zip(parts, tables, strict=True):
+            values = table[:, column : column + 1]
+            part.append((values == np.arange(levels)).astype(np.float64) if levels else values)
+    return [np.concatenate(part, axis=1) for part in parts], np.array(raw)

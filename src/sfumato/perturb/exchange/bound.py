@@ -11,6 +11,7 @@ from sfumato._arrays import Floats, Integers
 
 _ROWS_EACH = 5  # rows that a value must have on average: otherwise it says everything by chance
 _MOST_TOGETHER = 4
+_MOST_OPEN = 0.3  # share of the rows whose value says nothing
 
 
 def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]:
@@ -40,9 +41,17 @@ def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]
         if sizes[coarse] < 2 or sizes[fine] < 3 or sizes[fine] * _ROWS_EACH > len(sample):
             continue
         pairs = np.unique(codes[fine] * sizes[coarse] + codes[coarse])
-        if len(pairs) == sizes[fine]:
+        companions = np.bincount(pairs // sizes[coarse], minlength=sizes[fine])
+        open_values = np.flatnonzero(companions > 1)
+        # one value may stand beside any: the one that says "missing"
+        if len(open_values) <= (sizes[fine] > sizes[coarse]) and not _mostly(codes[fine], open_values):
             _join(groups, fine, coarse)
     return [tuple(sorted(group)) for group in groups]
+
+
+def _mostly(codes: Integers, values: Integers) -> bool:
+    """Tell whether most rows have one of some values."""
+    return bool(np.isin(codes, values).mean() > _MOST_OPEN)
 
 
 def _join(groups: list[set[int]], one: int, other: int) -> None:

@@ -84,7 +84,7 @@ class Exchanged(Hidden):
         dice = Dice(subkey, self.labels)
         small = np.zeros(len(self.atoms), dtype=bool) if self.exact else self.atoms.counts < self.min_atom
         members, start, size = self._groups(dice)
-        values = self._smeared(dice, small[self.of], members, start, size)
+        values = self._smeared(dice, small[self.of], start, size)
         named = self.atoms.named
         swaps = Swaps(self.space, self.space.coordinates(values), self.units, self._own(1), named.stacked)
         firsts = np.unique(start)
@@ -129,9 +129,11 @@ class Exchanged(Hidden):
         begins = np.cumsum(sizes) - sizes
         return members, begins[group], sizes[group]
 
-    def _smeared(self, dice: Dice, small: Flags, members: Integers, start: Integers, size: Integers) -> Floats:
+    def _smeared(self, dice: Dice, small: Flags, start: Integers, size: Integers) -> Floats:
         """Return the values that are exchanged; rows of small atoms are smeared among one another."""
-        group = np.where(small, -1, start)
+        few = small.any() and np.count_nonzero(small) < self.min_atom
+        # too few to hide one another: they join the largest group
+        group = np.where(small, start[np.argmax(size)] if few else -1, start)
         values = self.tile.copy()
         for column, wanted in enumerate(self.smeared):
             if wanted:
