@@ -1,15 +1,18 @@
-"""Write the measured parts of docs/guide: the comparison on the demo table, its chart, and a picture of a report.
+"""Write the measured parts of docs/guide: the comparison on the demo table, its chart, a picture of a report, and rows.
 
-Takes some minutes and a Chromium; run by `make guide`.
+Takes some minutes and a Chromium; run by `make guide`. The rows of Adult need SFUMATO_DATA; `rows` makes them alone.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
+import polars as pl
 from playwright.sync_api import sync_playwright
 
 import sfumato as sf
@@ -23,6 +26,9 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 
 def main() -> None:
+    fill(GUIDE / "mixed-tables.md", "adult", adult_rows())
+    if "rows" in sys.argv:
+        return
     found = sf.compare(demo_table(), keep=["branch"], budget="1h", progress=tell)
     (IMAGES / "tradeoff.svg").write_text(found.to_svg(), encoding="utf-8")
     fill(GUIDE / "choosing-a-method.md", "compared", compared_table(found))
@@ -30,6 +36,20 @@ def main() -> None:
     fill(GUIDE / "reading-a-report.md", "grades", "\n".join(grades))
     picture_of_a_report()
     print(f"guide: {len(found.tried)} settings on {found.n_rows:,} rows")
+
+
+def adult_rows(count: int = 20) -> str:
+    """Return some rows of Adult and of its release, side by side below one another, as Markdown."""
+    table = pl.read_csv(Path(os.environ["SFUMATO_DATA"]) / "adult.csv.gz")
+    released = sf.perturb.AtomExchange(key=sf.Key.from_insecure_seed(1994)).fit_transform(table)
+    every = len(table) // count
+    lines = []
+    for title, rows in (("Original", table), ("Release", released)):
+        lines += [f"**{title}**", "", f"| {' | '.join(rows.columns)} |", "|" + "---|" * rows.width]
+        cells = (["" if cell is None else str(cell) for cell in row] for row in rows[::every][:count].iter_rows())
+        lines += [f"| {' | '.join(row)} |" for row in cells]
+        lines.append("")
+    return "\n".join(lines)
 
 
 def tell(what: str, share: float) -> None:

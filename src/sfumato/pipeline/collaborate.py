@@ -253,7 +253,7 @@ def _check_method(policy: Policy) -> None:
             f"{row.name} can be undone with the key, and here every owner has it",
             hint="choose one-d or mix; `sfumato methods` says which can be undone",
         )
-    if row.tier == "table":
+    if row.tier == "table" or row.load().exchanges:
         raise ParameterError(
             f"{row.name} groups rows with their neighbours, who belong to other owners", hint="choose one-d or mix"
         )
