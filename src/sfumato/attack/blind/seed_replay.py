@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sfumato.attack.blind.seed_streams import GENERATORS, Shape, draw, heads
+from sfumato.attack.blind.seed_streams import GENERATORS, Shape, drawing, heads
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import rounding_error
 from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
@@ -119,11 +119,12 @@ class SeedReplay(Attack):
         layouts: dict[Layout, FloatArray] = {"rows": scaled.reshape(-1), "columns": scaled.T.reshape(-1)}
         for generator in GENERATORS:
             for shape in _shapes(knowledge):
+                draw = drawing(generator, shape)
                 for seed, layout in _finalists(layouts, generator, shape, deadline):
                     deadline.check()
-                    head = draw(generator, seed, min(n * d, 4 * GENERATORS[generator][1]), shape)
+                    head = draw(seed, min(n * d, 4 * GENERATORS[generator][1]))
                     if _fits(knowledge, scaled, spread, _block(head, n, d, layout)):
-                        noise = _block(draw(generator, seed, n * d, shape), n, d, layout)
+                        noise = _block(draw(seed, n * d), n, d, layout)
                         note = f"the noise is that of seed {seed} of {generator}"
                         return guess_values(_solve(knowledge, noise)[knowledge.targets], note=note)
         raise NothingFoundError(f"none of {len(SEEDS)} seeds of {len(GENERATORS)} generators fits")
