@@ -33,7 +33,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "data: needs the papers' data sets (SFUMATO_DATA)")
 
 
+#: fixtures of a module that take long: one worker makes each of them, for all tests that ask for it
+LONG = {"told", "demo", "whole", "found", "million"}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        shared = sorted(LONG & set(getattr(item, "fixturenames", ())))
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {shared[0]}"))
     if DATA:
         return
     if os.environ.get("CI") == "true":
