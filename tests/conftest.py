@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "data: needs the papers' data sets (SFUMATO_DATA)")
 
 
+#: fixtures of a module that take long: one worker makes each of them, for all tests that ask for it
+LONG = {"told", "demo", "whole", "found", "million"}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        shared = sorted(LONG & set(getattr(item, "fixturenames", ())))
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {shared[0]}"))
     if DATA:
         return
     if os.environ.get("CI") == "true":
@@ -47,6 +56,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def data_folder() -> Path:
     assert DATA is not None
     return Path(DATA)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _attacks_are_timed_by_their_own_work() -> Iterator[None]:
+    """Let attacks count the seconds that they compute, so that a busy machine stops none of them."""
+    from sfumato.attack.engine.deadline import Deadline
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Deadline, "clock", staticmethod(time.thread_time))
+        yield
 
 
 CHROMIUM_FLAGS = [

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.cluster.lattice_kmeans import lattice_lloyd
 from sfumato.core import fast
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.linear import add_product, multiply_columns, turn_columns
@@ -20,6 +21,8 @@ from sfumato.core.noise import LAWS, add_noise, multiply_noise
 from sfumato.core.rows import RowRange
 from sfumato.core.summaries import Moments
 from sfumato.core.variates import arcsine, laplace, normal
+from sfumato.perturb.guard.named import Space
+from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.intervals.counts import IntervalCounts
 from sfumato.perturb.perturbers.intervals import IntervalResampling
 
@@ -138,6 +141,34 @@ def test_draws_inside_clusters(cells, seed) -> None:
         return inside, outside
 
     same_bits(run)
+
+
+@given(seeds, st.integers(1, 1300), st.integers(1, 4), st.integers(1, 9), st.sampled_from([3, 40, 1 << 20]))
+@settings(max_examples=60, deadline=None)
+def test_rounds_of_k_means(seed, rows, columns, k, largest) -> None:
+    rng = np.random.default_rng(seed)
+    steps = rng.integers(-largest, largest + 1, (columns, rows)).astype(np.float64)  # few values: many ties
+    centres = rng.integers(-largest, largest + 1, (k, columns)).astype(np.float64)
+    before = centres.copy()
+    same_bits(lambda: lattice_lloyd(steps, centres, rounds=20))
+    assert (centres == before).all(), "the starts are the caller's"
+
+
+@given(seeds, st.integers(0, 60), st.integers(1, 3), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_points_pushed_into_their_regions(seed, rows, columns, bounded) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = (2, 3, 5)
+    space = Space(np.zeros(columns), np.ones(columns), 17)
+    sets = [np.rint(rng.normal(size=(sum(sizes), columns)) * 2.0**17) for _ in range(2)]
+    labels = np.column_stack([rng.integers(0, size, 12) for size in sizes])
+    low, high = (
+        (np.full(columns, -0.5), np.full(columns, 0.0)) if bounded else np.full((2, columns), np.inf) * [[-1], [1]]
+    )
+    regions = Regions.build(space, sets, labels, sizes, low, high)
+    points, atoms = rng.normal(size=(columns, rows)), rng.integers(0, 12, rows)
+    inset = rng.choice([0.0, 0.1, 0.5], rows)
+    same_bits(lambda: regions.push_inside(points, atoms, inset=inset, least=0.02, rounds=30))
 
 
 def test_tiles_may_be_cut_anywhere_and_shared_among_threads() -> None:

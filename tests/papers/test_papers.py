@@ -33,8 +33,17 @@ def ratios(result: Reproduction, table: str) -> dict[tuple[str, str], float]:
     return {(row, column): cell.ratio for row, column, cell in found.cells()}
 
 
+def of(name: str) -> pytest.MarkDecorator:
+    """One worker runs the experiments of a paper, once for all its tests."""
+    return pytest.mark.xdist_group(f"paper {name}")
+
+
+def each(names: list[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=of(name)) for name in names])
+
+
 @pytest.mark.data
-@pytest.mark.parametrize("name", [paper.name for paper in papers()])
+@each([paper.name for paper in papers()])
 def test_no_number_is_outside_its_bar(run, name):
     result = run(name)
     # Times are checked by `make reproduce`: a busy machine must not fail a test.
@@ -44,6 +53,7 @@ def test_no_number_is_outside_its_bar(run, name):
 
 
 @pytest.mark.data
+@of("gdtm")
 def test_gdtm_keeps_the_clusters_where_additive_noise_does_not(run):
     table = cells(run("gdtm"), "Table 1")
     for (row, _), rate in table.items():
@@ -55,6 +65,7 @@ def test_gdtm_keeps_the_clusters_where_additive_noise_does_not(run):
 
 
 @pytest.mark.data
+@of("gdtm")
 def test_gdtm_privacy_is_the_closed_form(run):
     table = cells(run("gdtm"), "Table 2")
     for k in range(2, 7):
@@ -65,6 +76,7 @@ def test_gdtm_privacy_is_the_closed_form(run):
 
 
 @pytest.mark.data
+@of("gdtm")
 def test_gdtm_with_noise_on_some_rows_is_near_the_print(run):
     result = run("gdtm")
     assert all(0.8 <= rate <= 2.8 for (row, _), rate in cells(result, "Table 3").items() if row.startswith("k-means"))
@@ -76,6 +88,7 @@ def test_gdtm_with_noise_on_some_rows_is_near_the_print(run):
 
 
 @pytest.mark.data
+@of("chaotic")
 def test_chaotic_summary_is_near_the_print(run):
     result = run("chaotic")
     cid = [ratio for ratio in ratios(result, "Table 2, CID").values() if ratio is not None]
@@ -88,6 +101,7 @@ def test_chaotic_summary_is_near_the_print(run):
 
 
 @pytest.mark.data
+@of("chaotic")
 def test_chaotic_statistics_lead_to_the_papers_conclusions(run):
     result = run("chaotic")
     assert all(p > 0.01 for (row, _), p in cells(result, "Table 3").items() if row == "p")
@@ -99,6 +113,7 @@ def test_chaotic_statistics_lead_to_the_papers_conclusions(run):
 
 
 @pytest.mark.data
+@of("ina")
 def test_ina_breaks_its_own_proof_only_with_noise_from_the_box(run):
     result = run("ina")
     claims = cells(result, "Claims")
@@ -113,6 +128,7 @@ def test_ina_breaks_its_own_proof_only_with_noise_from_the_box(run):
 
 
 @pytest.mark.data
+@of("one-d")
 def test_one_d_errors_are_those_of_the_specification(run):
     result = run("one-d")
     expected = {
@@ -129,6 +145,7 @@ def test_one_d_errors_are_those_of_the_specification(run):
 
 
 @pytest.mark.data
+@of("one-d")
 def test_one_d_keeps_the_clusters_of_most_starts(run):
     result = run("one-d")
     claims = list(cells(result, "Claims").values())
@@ -142,6 +159,7 @@ def test_one_d_keeps_the_clusters_of_most_starts(run):
 
 
 @pytest.mark.data
+@of("anc")
 def test_anc_reaches_the_degree_of_anonymization_and_changes_every_row(run):
     result = run("anc")
     degree = ratios(result, "Table 1")
@@ -156,11 +174,11 @@ def test_anc_reaches_the_degree_of_anonymization_and_changes_every_row(run):
 
 
 @pytest.mark.data
-def test_what_the_papers_print_wrongly_is_said_with_a_reason(run):
-    for name in ("gdtm", "ina", "one-d", "anc"):
-        notes = [c.note for t in run(name).tables for _, _, c in t.cells() if c.status == "unreachable"]
-        assert notes
-        assert all(len(note) > 20 for note in notes)
+@each(["gdtm", "ina", "one-d", "anc"])
+def test_what_the_papers_print_wrongly_is_said_with_a_reason(run, name):
+    notes = [c.note for t in run(name).tables for _, _, c in t.cells() if c.status == "unreachable"]
+    assert notes
+    assert all(len(note) > 20 for note in notes)
 
 
 def test_progress_goes_up_to_the_end_and_more_processes_give_the_same_result():

@@ -58,11 +58,18 @@ def main(source: Path, target: Path, n_rows: int, kills: int) -> None:
     target.unlink()
     draw = random.Random(1)
     seen = {"none": 0, "whole": 0, "half": 0, "leftovers": 0}
-    for _ in range(kills):
+    killed = 0
+    while killed < kills:
         child = run(source, target)
-        time.sleep(draw.random() * 1.1 * whole_run)
+        wait = draw.random() * whole_run
+        time.sleep(wait)
+        if os.waitpid(child, os.WNOHANG)[0]:  # it had ended: the machine is less busy than it was, and this was no kill
+            whole_run = wait
+            target.unlink()
+            continue
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        killed += 1
         if target.exists():
             seen["whole" if is_whole(target, n_rows) else "half"] += 1
             target.unlink()

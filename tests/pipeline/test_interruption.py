@@ -56,12 +56,16 @@ def test_an_interrupted_command_cleans_up_and_exits_130(tmp_path: Path, number: 
     data = write(people(200_000), tmp_path / "in.csv")
     command = [sys.executable, "-m", "sfumato", "release", str(data), "-o", str(tmp_path / "out.csv")]
     command += ["--id", "id", "--keep", "town", "--key", str(tmp_path / "my.key"), "-m", "ina"]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob(".out.csv.*")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    child.send_signal(number)
-    _, told = child.communicate(timeout=120)
+    for _ in range(10):
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not list(tmp_path.glob(".out.csv.*")) and child.poll() is None:
+            time.sleep(0.01)
+        child.send_signal(number)
+        _, told = child.communicate()
+        if child.returncode != 0:
+            break
+        for path in set(tmp_path.iterdir()) - {data}:  # on a busy machine the signal may come when all is done
+            path.unlink()
     assert child.returncode == 130, told
     assert "interrupted" in told
     assert "Traceback" not in told

@@ -18,7 +18,7 @@ from tests.pipeline.tables import people, read, write
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return write(people(missing=True), tmp_path / "people.csv")
+    return write(people(150, missing=True), tmp_path / "people.csv")
 
 
 def release(data: Path, *more: str, out: str = "out.csv"):
@@ -30,7 +30,7 @@ def test_three_lines_say_what_was_done_dropped_and_must_be_known(data: Path) -> 
     done = release(data)
     assert done.returncode == 0, done.stderr
     did, dropped, know = done.stdout.splitlines()
-    assert did.startswith("released 600 rows to ")
+    assert did.startswith("released 150 rows to ")
     assert "age, wage, score perturbed by" in did
     assert "dropped: id" in dropped
     assert "missing cells stay missing" in dropped
@@ -58,7 +58,7 @@ def test_json_is_one_object_without_secrets(data: Path) -> None:
     told = json.loads(done.stdout)
     assert told["schema"] == "sfumato-release-1"
     assert told["parameters"] == {"scale": 0.3, "distribution": "laplace", "relative": True}
-    assert told["rows"] == 600
+    assert told["rows"] == 150
     assert told["dropped"] == ["id"]
     secret = Key.load(told["key"])._secret.hex()
     assert secret not in done.stdout + done.stderr

@@ -109,10 +109,16 @@ def test_first_looks_hurry_and_what_is_shown_does_not(monkeypatch, noise: float,
     assess = TableAssessor(read_subject(two_groups()), (2, 3), 0, 0.02)
     for stage in ("cheap", "quick", "closer", "thorough"):
         monkeypatch.setattr(tuning_assess, "release_trial", watched(stage))
+        assess._hurried.clear()  # what an earlier step has released is not released again
         getattr(assess, stage)(Candidate("mix", (0.5, 0.5)))
     assert seen["cheap"] == seen["quick"] == [1]
     assert seen["closer"] == [1, 1, 1, None, None, None][:looks]
     assert seen["thorough"] == [None], "what the finalists show is the release"
+    monkeypatch.setattr(tuning_assess, "release_trial", watched("again"))
+    assess.quick(Candidate("mix", (0.5, 0.5)))
+    assert seen["again"] == [1]
+    assess.cheap(Candidate("mix", (0.5, 0.5)))
+    assert seen["again"] == [1], "a second look is at the same release"
 
 
 def test_json_text_and_page_say_the_same_and_fit_the_published_schema(found: sf.Tuned) -> None:

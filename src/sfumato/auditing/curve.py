@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sfumato.attack.engine.referee import Referee
+from sfumato.attack.engine.result import Result
 
 _ATTACKS = ("affine", "ransac", "ridge")
 
@@ -40,7 +41,14 @@ class Curve:
     breaks_at: int | None
 
 
-def measure_curve(referee: Referee, n_rows: int, n_columns: int, *, known: Sequence[int] | None = None) -> Curve:
+def measure_curve(
+    referee: Referee,
+    n_rows: int,
+    n_columns: int,
+    *,
+    known: Sequence[int] | None = None,
+    done: Mapping[tuple[str, int], Result] | None = None,
+) -> Curve:
     """Attack with growing numbers of known records.
 
     Parameters
@@ -49,14 +57,17 @@ def measure_curve(referee: Referee, n_rows: int, n_columns: int, *, known: Seque
         Its known people are nested: the first 15 of 44 are the same 15.
     known : sequence of int, optional
         Numbers of records to try.
+    done : mapping of (attack, number of records) to Result, optional
+        Runs of the same referee that need not be made again.
     """
+    done = done or {}
     if known is None:
         d = n_columns
         known = [1, 2, 3, (d + 1) // 2, d, d + 1, d + 2, 2 * d, 3 * d + 6, n_rows // 10]
     sizes = sorted({size for size in known if 1 <= size <= max(1, n_rows // 2)})
     points = []
     for size in sizes:
-        results = [referee.run(attack, size) for attack in _ATTACKS]
+        results = [done.get((attack, size)) or referee.run(attack, size) for attack in _ATTACKS]
         scored = [result for result in results if result.rate is not None]
         if scored:
             best = max(scored, key=lambda result: result.lift or 0.0)

@@ -95,6 +95,7 @@ class AuditSession(Hidden):
         self.seed, self._seconds = seed, seconds
         self._categories = [i for i, name in enumerate(self.pair.names) if name in categories]
         self.results: list[Result] = []
+        self._by_known: dict[tuple[str, int], Result] = {}  # of the referee's own choice of known people
         self._public, self.insecure_seed = describe_method(method)
         self.method: str | None = self._public.pop("method", None)
         self._population = None if population is None else read_pair(population, population, **chosen).original
@@ -150,12 +151,14 @@ class AuditSession(Hidden):
             for more in runs:
                 result = self.referee.run(row.id, *more)
                 self.results.append(result)
+                if not more:
+                    self._by_known[row.id, result.known] = result
                 yield row, result
 
     @cached_property
     def curve(self) -> Any:
         """What is recovered against the number of known people."""
-        return measure_curve(self.referee, *self.pair.original.shape)
+        return measure_curve(self.referee, *self.pair.original.shape, done=self._by_known)
 
     @cached_property
     def verbatim(self) -> Any:

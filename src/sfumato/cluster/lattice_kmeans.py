@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.lattice import exact_product
 
 Integers = NDArray[np.integer[Any]]
@@ -62,6 +63,17 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
     >>> centres.ravel().tolist(), labels.tolist(), inertia
     ([1.0, 19.0], [0, 0, 1, 1], 4.0)
     """
+    fast = compiled_kernels(steps.size * len(centres))
+    if fast is None:
+        centres, labels, cost = _rounds(steps, centres, rounds)
+    else:
+        centres, labels, cost = centres.copy(), np.zeros(steps.shape[1], dtype=np.intp), np.empty(steps.shape[1])
+        fast.lloyd_rounds(steps, centres, rounds, labels, cost)
+    inertia = float(_whole(cost) + sum(_whole(column * column) for column in steps))
+    return centres, labels.astype(np.intp, copy=False), inertia
+
+
+def _rounds(steps: Floats, centres: Floats, rounds: int) -> tuple[Floats, Integers, Floats]:
     k = len(centres)
     labels, cost = _nearest(steps, centres)
     numbers = np.arange(k, dtype=labels.dtype)[:, None]
@@ -81,8 +93,7 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
         labels, cost = _nearest(steps, centres)
         if (labels == before).all():
             break
-    inertia = float(_whole(cost) + sum(_whole(column * column) for column in steps))
-    return centres, labels.astype(np.intp), inertia
+    return centres, labels, cost
 
 
 def _whole(values: Floats) -> int:

@@ -268,7 +268,8 @@ def sum_in_order(values: Floats) -> Floats:
     >>> sum_in_order(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [3.0, 7.0]
     """
-    total = np.zeros(values.shape[:-1])
-    for index in range(values.shape[-1]):
-        total += values[..., index]
+    if values.shape[-1] == 0:
+        return np.zeros(values.shape[:-1])
+    # running sums cannot be added in another order; a sum that begins with 0 has no negative zero
+    total: Floats = np.add.accumulate(values, axis=-1)[..., -1] + 0.0
     return total

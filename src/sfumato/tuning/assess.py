@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato._arrays import Floats
 from sfumato.auditing.privacy import residual_security
 from sfumato.auditing.session import AuditSession
 from sfumato.auditing.utility.yardstick import Yardstick
@@ -37,6 +38,7 @@ QUICK_ATTACKS = (
 )
 QUICK_ROWS = 1_500
 KEYS_OF_A_CHECK = 3
+_MOST_CELLS = 1 << 23  # of releases that are kept for a second look
 
 
 class TableAssessor:
@@ -62,6 +64,7 @@ class TableAssessor:
         self._thorough = Yardstick(subject.values, clusters=clusters, seed=seed)
         self._fresh = Yardstick(subject.values, clusters=clusters, seed=seed + 7919)
         self._excess: dict[Candidate, float] = {}
+        self._hurried: dict[tuple[Candidate, int], Floats] = {}
         self.clusters = self._thorough.clusters
 
     def setting(self, candidate: Candidate) -> Setting:
@@ -71,7 +74,7 @@ class TableAssessor:
     def cheap(self, candidate: Candidate) -> tuple[float, float]:
         """Return (excess, how far the values moved)."""
         setting = self.setting(candidate)
-        released = release_trial(self._subject, setting.hurried, trial_key(self._seed, 0))
+        released = self._first_look(candidate, 0)
         moved = 1.0
         if keeps_columns(setting):
             varies = self._subject.values.std(axis=0) > 0
@@ -82,7 +85,7 @@ class TableAssessor:
     def quick(self, candidate: Candidate) -> Score:
         """Return a rough score from the strongest attack of each kind."""
         setting = self.setting(candidate)
-        released = release_trial(self._subject, setting.hurried, trial_key(self._seed, 0))
+        released = self._first_look(candidate, 0)
         session = AuditSession(
             self._subject.values,
             released,
@@ -100,13 +103,24 @@ class TableAssessor:
     def closer(self, candidate: Candidate) -> float:
         """Return the largest excess over several keys, from more starts and repetitions."""
         setting = self.setting(candidate)
-        excess = self._largest_excess(setting.hurried)
+        numbers = range(KEYS_OF_A_CHECK)
+        looks = (self._first_look(candidate, number) for number in numbers)
+        excess = max(measure(self._closer, setting, released).excess_mean for released in looks)
+        if excess <= self._limit or setting.hurried == setting:
+            return excess
         # a method that takes its time keeps more than in a hurry, never less
-        return excess if excess <= self._limit or setting.hurried == setting else self._largest_excess(setting)
-
-    def _largest_excess(self, setting: Setting) -> float:
-        releases = (release_trial(self._subject, setting, trial_key(self._seed, i)) for i in range(KEYS_OF_A_CHECK))
+        releases = (release_trial(self._subject, setting, trial_key(self._seed, number)) for number in numbers)
         return max(measure(self._closer, setting, released).excess_mean for released in releases)
+
+    def _first_look(self, candidate: Candidate, number: int) -> Floats:
+        """Return the release of a candidate in a hurry, with a key of the search: several steps look at the same."""
+        released = self._hurried.get((candidate, number))
+        if released is None:
+            released = release_trial(self._subject, self.setting(candidate).hurried, trial_key(self._seed, number))
+            if (len(self._hurried) + 1) * released.size > _MOST_CELLS:
+                self._hurried.clear()
+            self._hurried[candidate, number] = released
+        return released
 
     def thorough(self, candidate: Candidate) -> Score:
         """Return the score of a full audit, with the key and the seed of the search."""

@@ -232,14 +232,14 @@ def _fitted_centres(
     distinct = len(np.unique(points, axis=0))
     starts = 10 if len(points) <= 2_000 else 3
     centres = []
-    for k in clusters:
-        if 2 <= k <= distinct:
-            if deadline is not None:
-                deadline.check()
-            with threadpool_limits(limits=1):  # the points are few: threads would wait for each other
+    with threadpool_limits(limits=1):  # the points are few: threads would wait for each other
+        for k in clusters:
+            if 2 <= k <= distinct:
+                if deadline is not None:
+                    deadline.check()
                 fitted = KMeans(k, n_init=starts, tol=0.0, random_state=seed % 2**31).fit(points)
-            centres.append(np.asarray(fitted.cluster_centers_, dtype=np.float64))
-            centres[-1].setflags(write=False)
+                centres.append(np.asarray(fitted.cluster_centers_, dtype=np.float64))
+                centres[-1].setflags(write=False)
     return tuple(centres)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sfumato.attack.blind.seed_streams import GENERATORS, Shape, draw, heads
+from sfumato.attack.blind.seed_streams import GENERATORS, Shape, drawing, heads
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import rounding_error
 from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
@@ -25,7 +25,11 @@ DOUBTFUL_SIZES, CERTAIN_SIZES = 10_000, 4_000_000
 
 
 def subtract_noise(
-    column: FloatArray, noise: FloatArray, step: float | None, most_sizes: int = CERTAIN_SIZES
+    column: FloatArray,
+    noise: FloatArray,
+    step: float | None,
+    most_sizes: int = CERTAIN_SIZES,
+    error: float | None = None,
 ) -> tuple[FloatArray, bool]:
     """Return a column without its noise, and whether that put it on the decimal grid.
 
@@ -42,6 +46,8 @@ def subtract_noise(
         Grid step of the original column, if public.
     most_sizes : int, optional
         Largest number of sizes tried.
+    error : float, optional
+        `rounding_error` of the column, where it is known already.
 
     Returns
     -------
@@ -60,17 +66,16 @@ def subtract_noise(
     centred = noise - noise.mean()
     power = float(centred @ centred)
     size = float(centred @ column) / power
+    if step is None or column.size < 3:
+        return column - size * noise, False
+    rough = (rounding_error(column) if error is None else error) / step
     left = column - column.mean() - size * centred
-    error = float(np.sqrt(left @ left / max(column.size - 2, 1) / power))
-    if step is None:
+    doubt = float(np.sqrt(left @ left / max(column.size - 2, 1) / power))
+    spacing = 0.04 * step / float(np.abs(noise).max())
+    count = int(10 * doubt / spacing) + 1
+    if rough > 0.05 or count > most_sizes:
         return column - size * noise, False
     rows = np.argsort(-np.abs(noise), kind="stable")[: min(CHECKED_ROWS, column.size)]
-    rough = rounding_error(column) / step
-    largest = float(np.abs(noise[rows]).max())
-    spacing = 0.04 * step / largest
-    count = int(10 * error / spacing) + 1
-    if rows.size < 3 or rough > 0.05 or count > most_sizes:
-        return column - size * noise, False
     tried = size + (np.arange(count) - count // 2) * spacing
     for row in rows.tolist():
         steps = (column[row] - tried * noise[row]) / step
@@ -117,13 +122,15 @@ class SeedReplay(Attack):
         spread = knowledge.released.std(axis=0)
         scaled = (knowledge.released - knowledge.released.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         layouts: dict[Layout, FloatArray] = {"rows": scaled.reshape(-1), "columns": scaled.T.reshape(-1)}
+        fits = _Fit(knowledge, scaled, spread)
         for generator in GENERATORS:
             for shape in _shapes(knowledge):
+                draw = drawing(generator, shape)
                 for seed, layout in _finalists(layouts, generator, shape, deadline):
                     deadline.check()
-                    head = draw(generator, seed, min(n * d, 4 * GENERATORS[generator][1]), shape)
-                    if _fits(knowledge, scaled, spread, _block(head, n, d, layout)):
-                        noise = _block(draw(generator, seed, n * d, shape), n, d, layout)
+                    head = draw(seed, min(n * d, 4 * GENERATORS[generator][1]))
+                    if fits(_block(head, n, d, layout)):
+                        noise = _block(draw(seed, n * d), n, d, layout)
                         note = f"the noise is that of seed {seed} of {generator}"
                         return guess_values(_solve(knowledge, noise)[knowledge.targets], note=note)
         raise NothingFoundError(f"none of {len(SEEDS)} seeds of {len(GENERATORS)} generators fits")
@@ -165,21 +172,43 @@ def _steps(knowledge: Knowledge) -> list[float | None]:
     return [None if decimals is None else 10.0**-decimals for decimals in places]
 
 
-def _fits(knowledge: Knowledge, scaled: FloatArray, spread: FloatArray, noise: FloatArray) -> bool:
-    """Return whether this noise is in the release: it correlates beyond doubt, or puts a column on its grid."""
-    m, c = noise.shape
-    known = scaled[:m, :c]
-    power = float((known**2).sum() * np.mean(noise**2))
-    if power > 0 and float((known * noise).sum()) > SURE * np.sqrt(power):
-        return True
-    steps = _steps(knowledge)[:c]
-    # coarse grids need the fewest trials
-    grids = [(float(spread[j]) / step, j) for j, step in enumerate(steps) if step is not None]
-    return any(
-        subtract_noise(knowledge.released[:m, j], noise[:, j], steps[j], DOUBTFUL_SIZES)[1]
-        for coarseness, j in sorted(grids)[:3]
-        if coarseness > 0
-    )
+class _Fit:
+    """Tells whether a noise is in the release: it correlates beyond doubt, or puts a column on its grid.
+
+    Hundreds of seeds are held against the same few corners of the release: what is the same for all is kept.
+
+    Parameters
+    ----------
+    scaled : array of shape (n, d)
+        The release in standard deviations.
+    spread : array of shape (d,)
+        Standard deviations.
+    """
+
+    def __init__(self, knowledge: Knowledge, scaled: FloatArray, spread: FloatArray) -> None:
+        self._released, self._scaled = knowledge.released, scaled
+        self._steps = _steps(knowledge)
+        # coarse grids need the fewest trials
+        self._grids = sorted((float(spread[j]) / step, j) for j, step in enumerate(self._steps) if step is not None)
+        self._powers: dict[tuple[int, int], float] = {}
+        self._errors: dict[tuple[int, int], float] = {}
+
+    def __call__(self, noise: FloatArray) -> bool:
+        m, c = noise.shape
+        known = self._scaled[:m, :c]
+        if (m, c) not in self._powers:
+            self._powers[m, c] = float((known**2).sum())
+        power = float(self._powers[m, c] * np.mean(noise**2))
+        if power > 0 and float((known * noise).sum()) > SURE * np.sqrt(power):
+            return True
+        grids = [one for one in self._grids if one[1] < c]
+        return any(self._on_grid(m, j, noise[:, j]) for coarseness, j in grids[:3] if coarseness > 0)
+
+    def _on_grid(self, m: int, j: int, noise: FloatArray) -> bool:
+        column = self._released[:m, j]
+        if (m, j) not in self._errors:
+            self._errors[m, j] = rounding_error(column)
+        return subtract_noise(column, noise, self._steps[j], DOUBTFUL_SIZES, self._errors[m, j])[1]
 
 
 def _solve(knowledge: Knowledge, noise: FloatArray) -> FloatArray:

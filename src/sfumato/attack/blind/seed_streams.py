@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -14,25 +13,47 @@ from sfumato.attack.engine.knowledge import FloatArray
 Shape = Literal["normal", "uniform", "arcsine"]
 
 
-def _numpy_generator(seed: int, size: int, *, normal: bool) -> FloatArray:
-    stream = np.random.default_rng(seed)
-    return stream.standard_normal(size) if normal else stream.random(size)
+#: seed, size -> the first values that a generator draws
+Drawing = Callable[[int, int], FloatArray]
 
 
-def _numpy_legacy(seed: int, size: int, *, normal: bool) -> FloatArray:
-    stream = np.random.RandomState(seed)
-    return stream.standard_normal(size) if normal else stream.random_sample(size)
+def _numpy_generator(*, normal: bool) -> Drawing:
+    def drawn(seed: int, size: int) -> FloatArray:
+        stream = np.random.default_rng(seed)
+        return stream.standard_normal(size) if normal else stream.random(size)
+
+    return drawn
 
 
-def _python(seed: int, size: int, *, normal: bool) -> FloatArray:
-    stream = random.Random(seed)  # noqa: S311 - the point is to replay what others use
-    if normal:
-        return np.array([stream.gauss(0.0, 1.0) for _ in range(size)])
-    return np.array([stream.random() for _ in range(size)])
+def _numpy_legacy(*, normal: bool) -> Drawing:
+    stream = np.random.RandomState(0)  # seeded again and again: making one takes longer than drawing from it
+
+    def drawn(seed: int, size: int) -> FloatArray:
+        stream.seed(seed)
+        return stream.standard_normal(size) if normal else stream.random_sample(size)
+
+    return drawn
 
 
-#: name -> (function, how many values are cheap to draw for a first look)
-GENERATORS: dict[str, tuple[Callable[..., FloatArray], int]] = {
+def _python(*, normal: bool) -> Drawing:
+    # the same generator as numpy's old one, seeded with the list of the seed's words: drawn there, many at a time
+    stream = np.random.RandomState(0)
+
+    def uniform(seed: int, size: int) -> FloatArray:
+        words = [seed >> 32 * word & 0xFFFFFFFF for word in range(max(1, -(-seed.bit_length() // 32)))]
+        stream.seed(words)
+        return stream.random_sample(size)
+
+    def gauss(seed: int, size: int) -> FloatArray:
+        pairs = uniform(seed, size + size % 2).reshape(-1, 2)
+        angle, radius = 2 * np.pi * pairs[:, 0], np.sqrt(-2 * np.log(1 - pairs[:, 1]))
+        return np.column_stack([np.cos(angle) * radius, np.sin(angle) * radius]).reshape(-1)[:size]
+
+    return gauss if normal else uniform
+
+
+#: name -> (function that makes a drawing, how many values are cheap to draw for a first look)
+GENERATORS: dict[str, tuple[Callable[..., Drawing], int]] = {
     "numpy.random.default_rng": (_numpy_generator, 1000),
     "numpy.random.RandomState": (_numpy_legacy, 1000),
     "random.Random": (_python, 200),
@@ -63,7 +84,26 @@ def draw(generator: str, seed: int, size: int, shape: Shape) -> FloatArray:
     >>> draw("numpy.random.default_rng", 0, 2, "normal").round(4)
     array([ 0.1257, -0.1321])
     """
-    return _shaped(GENERATORS[generator][0](seed, size, normal=shape == "normal"), shape)
+    return drawing(generator, shape)(seed, size)
+
+
+def drawing(generator: str, shape: Shape) -> Drawing:
+    """Return `draw` for one generator and shape, to be called with many seeds and sizes, by one thread at a time.
+
+    Parameters
+    ----------
+    generator, shape
+        See `draw`.
+
+    Examples
+    --------
+    >>> import random
+    >>> stream = random.Random(7)
+    >>> drawing("random.Random", "uniform")(7, 1)[0] == 2 * stream.random() - 1
+    np.True_
+    """
+    drawn = GENERATORS[generator][0](normal=shape == "normal")
+    return lambda seed, size: _shaped(drawn(seed, size), shape)
 
 
 def heads(generator: str, seeds: Sequence[int], shape: Shape, check: Callable[[], None]) -> FloatArray:
@@ -82,15 +122,16 @@ def heads(generator: str, seeds: Sequence[int], shape: Shape, check: Callable[[]
     array of shape (seeds, cheap), float32
         Single precision is enough to tell which seeds deserve a closer look, and halves the memory.
     """
-    function, cheap = GENERATORS[generator]
+    maker, cheap = GENERATORS[generator]
     normal = shape == "normal"
     known = _heads.get((generator, normal, tuple(seeds)))
     if known is None:
         known = np.empty((len(seeds), cheap), dtype=np.float32)
+        drawn = maker(normal=normal)
         for index, seed in enumerate(seeds):
             if index % 256 == 0:
                 check()
-            known[index] = function(seed, cheap, normal=normal)
+            known[index] = drawn(seed, cheap)
         _heads[generator, normal, tuple(seeds)] = known
     return _shaped(known, shape)
 

@@ -25,18 +25,20 @@ class Deadline:
     True
     """
 
+    clock = staticmethod(time.monotonic)
+
     def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
+        self._end = self.clock() + seconds
 
     @property
     def expired(self) -> bool:
         """Whether the budget is used up."""
-        return time.monotonic() >= self._end
+        return self.clock() >= self._end
 
     @property
     def remaining(self) -> float:
         """Seconds left, never negative."""
-        return max(0.0, self._end - time.monotonic())
+        return max(0.0, self._end - self.clock())
 
     def check(self) -> None:
         """Raise `OutOfTimeError` when the budget is used up."""

@@ -162,11 +162,14 @@ def link_scores(candidates: tuple[IntArray, ...], rows: IntArray) -> FloatArray:
     >>> link_scores((np.array([4]), np.array([1, 2])), np.array([4, 2]))
     array([1. , 0.5])
     """
-    earned = [
-        1.0 / named.size if named.size and (named == row).any() else 0.0
-        for named, row in zip(candidates, rows, strict=True)
-    ]
-    return np.array(earned, dtype=np.float64)
+    sizes = np.array([named.size for named in candidates], dtype=np.int64)
+    if sizes.size != rows.size:
+        raise ValueError(f"{sizes.size} answers for {rows.size} people")
+    if not sizes.any():
+        return np.zeros(rows.size)
+    people = np.repeat(np.arange(rows.size), sizes)
+    hit = np.bincount(people[np.concatenate(candidates) == rows[people]], minlength=rows.size) > 0
+    return np.where(hit, 1.0 / np.maximum(sizes, 1), 0.0)
 
 
 def residual_security(guess: FloatArray, truth: FloatArray, tolerance: FloatArray) -> tuple[float, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
@@ -136,6 +138,38 @@ def free_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:
     """
     start = _best_start(points, k, effort, effort.free_starts, seed)
     return kmeans_from(points, start, rounds=effort.free_rounds, tolerance=FREE_TOLERANCE)
+
+
+def original_clusterings(
+    points: Floats, k: int, effort: Effort, seed: int, seeds: Sequence[int]
+) -> tuple[Found, tuple[Labels, ...]]:
+    """Return the named clustering of an original and the labels of its re-runs.
+
+    Those of tables of up to 5,000 rows are kept in the process: several releases of one table are held against them.
+
+    Parameters
+    ----------
+    points, k, effort, seed
+        See `named_kmeans`.
+    seeds : sequence of int
+        Of the re-runs.
+    """
+    asked = (hashlib.blake2b(points.tobytes()).digest(), points.shape, k, effort, seed, tuple(seeds))
+    found = _known.get(asked)
+    if found is None:
+        named = named_kmeans(points, k, effort, seed)
+        found = named, tuple(free_kmeans(points, k, effort, other).labels for other in seeds)
+        for array in (named.labels, named.centres, *found[1]):
+            array.setflags(write=False)
+        if len(points) <= _MOST_ROWS:
+            if len(_known) >= _MOST_KNOWN:
+                _known.clear()
+            _known[asked] = found
+    return found
+
+
+_MOST_ROWS, _MOST_KNOWN = 5_000, 64
+_known: dict[tuple[Any, ...], tuple[Found, tuple[Labels, ...]]] = {}
 
 
 def _best_start(points: Floats, k: int, effort: Effort, starts: int, seed: int) -> Floats:

@@ -16,11 +16,12 @@ from threadpoolctl import threadpool_limits
 from sfumato._arrays import Flags, Floats
 from sfumato.auditing.utility.clusterings import (
     Effort,
+    Found,
     Labels,
     chameleon_labels,
     free_kmeans,
     kmeans_from,
-    named_kmeans,
+    original_clusterings,
     ward_labels,
 )
 from sfumato.auditing.utility.rescaling import release_rescaling
@@ -152,13 +153,12 @@ def _kmeans_rows(study: Study, k: int) -> Rows:
     rows: list[ClusteringAgreement] = []
     excesses: list[Excess] = []
     seeds = [study.seed_of(k, 1 + repetition) for repetition in range(study.effort.repetitions)]
-    done: dict[int, tuple[Labels, Floats, list[Labels]]] = {}
+    done: dict[int, tuple[Found, tuple[Labels, ...]]] = {}
     for scaling, points in study.original.items():
         if id(points) not in done:
-            named = named_kmeans(points, k, study.effort, study.seed_of(k, 0))
-            again = [free_kmeans(points, k, study.effort, seed).labels for seed in seeds]
-            done[id(points)] = named.labels, named.centres, again
-        labels, centres, again = done[id(points)]
+            done[id(points)] = original_clusterings(points, k, study.effort, study.seed_of(k, 0), seeds)
+        named, again = done[id(points)]
+        labels, centres = named.labels, named.centres
         released = study.released[scaling]
         rerun_row, floor = agreement("k-means", k, scaling, "rerun", labels, again)
         found = [free_kmeans(released, k, study.effort, seed).labels for seed in seeds]

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
-from sfumato.auditing.utility.clusterings import Labels, effort_for, free_kmeans, kmeans_from, named_kmeans
+from sfumato.auditing.utility.clusterings import Labels, effort_for, free_kmeans, kmeans_from, original_clusterings
 from sfumato.auditing.utility.comparisons import Study, prepare_study
 from sfumato.auditing.utility.result import Excess, excess
 from sfumato.metrics import misclassification_rate
@@ -139,8 +139,8 @@ class Yardstick:
         kind = "std" if scaling == "owner" else scaling  # the same table: its clusterings are computed once
         if (kind, k) not in self._done:
             points = study.original[scaling]
-            named = named_kmeans(points, k, study.effort, study.seed_of(k, 0))
-            again = [free_kmeans(points, k, study.effort, seed).labels for seed in self._seeds(study, k)]
+            seeds = self._seeds(study, k)
+            named, again = original_clusterings(points, k, study.effort, study.seed_of(k, 0), seeds)
             floor = tuple(misclassification_rate(named.labels, labels) for labels in again)
             self._done[kind, k] = _Original(named.labels, named.centres, floor)
         return self._done[kind, k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sfumato.core.fast.clusters import lloyd_rounds, push_inside
 from sfumato.core.fast.distances import two_nearest_squares
 from sfumato.core.fast.intervals import draw_in_clusters
 from sfumato.core.fast.linear import multiply_columns, turn
@@ -23,9 +24,11 @@ __all__ = [
     "draw_in_clusters",
     "grid_steps",
     "hash_rows",
+    "lloyd_rounds",
     "multiply_columns",
     "multiply_table_law",
     "multiply_uniform",
+    "push_inside",
     "table_law",
     "turn",
     "two_nearest_squares",

@@ -15,9 +15,12 @@ from typing import Self
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.lattice import LARGEST_STEPS, exact_product
 from sfumato.core.secret import Hidden
 from sfumato.perturb.guard.named import Space
+
+_MANY = 2048
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,16 +92,28 @@ class Regions(Hidden):
 
     def _against_own(self, scores: Floats, atoms: Integers) -> Floats:
         """Return the own score less each other one; changes `scores`."""
-        columns = np.arange(len(atoms))
-        for (start, stop), mine in zip(self._clusterings, self._own_by_clustering, strict=True):
-            own = scores.ravel().take(mine.take(atoms) * len(atoms) + columns)
-            np.subtract(own, scores[start:stop], out=scores[start:stop])
-        return scores
+        return self._against(scores, self._own_by_clustering.take(atoms, axis=1))
+
+    def _against(self, scores: Floats, mine: Integers) -> Floats:
+        """Return the score of each row's own centres, shape (clusterings, rows), less each other; changes `scores`."""
+        columns = np.arange(scores.shape[1])
+        if len(columns) > _MANY:  # a clustering at a time stays in the cache
+            for (start, stop), own_centre in zip(self._clusterings, mine, strict=True):
+                own = scores.ravel().take(own_centre * len(columns) + columns)
+                np.subtract(own, scores[start:stop], out=scores[start:stop])
+            return scores
+        own = scores.ravel().take(mine * len(columns) + columns)
+        return np.subtract(own.take(self._clustering_of, axis=0), scores, out=scores)
 
     @cached_property
-    def _own_by_clustering(self) -> tuple[Integers, ...]:
-        """The own centre of every atom, of each clustering."""
-        return tuple(np.ascontiguousarray(self.own[:, start]) for start, _ in self._clusterings)
+    def _own_by_clustering(self) -> Integers:
+        """The own centre of every atom, of each clustering; shape (clusterings, a)."""
+        return np.ascontiguousarray(self.own[:, [start for start, _ in self._clusterings]].T)
+
+    @cached_property
+    def _clustering_of(self) -> Integers:
+        """The number of every centre's clustering, shape (c,)."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @cached_property
     def _clusterings(self) -> tuple[tuple[int, int], ...]:
@@ -108,10 +123,21 @@ class Regions(Hidden):
 
     def _distances(self, points: Floats, atoms: Integers) -> Floats:
         """Return the distance of every point to every wall of its atom's region, shape (c, rows); negative outside."""
-        gaps = self._gaps(self.space.steps(points), atoms)
+        return self._distances_to(points, self._walls_of(atoms))
+
+    def _walls_of(self, atoms: Integers) -> tuple[Integers, Floats, Floats]:
+        """Return what `_distances_to` asks of rows of these atoms: own centres, lengths, and where there is no wall."""
+        mine = self._own_by_clustering.take(atoms, axis=1)
+        return mine, self._lengths_down.take(atoms, axis=1), self._no_wall.take(atoms, axis=1)
+
+    def _distances_to(self, points: Floats, walls: tuple[Integers, Floats, Floats]) -> Floats:
+        mine, lengths, no_wall = walls
+        gaps = exact_product(self.centres, self.space.steps(points))
+        gaps -= self.halves[:, None]
+        gaps = self._against(gaps, mine)
         gaps *= 4.0**-self.space.bits
-        gaps /= self._lengths_down.take(atoms, axis=1)
-        gaps += self._no_wall.take(atoms, axis=1)
+        gaps /= lengths
+        gaps += no_wall
         return gaps
 
     @cached_property
@@ -161,21 +187,36 @@ class Regions(Hidden):
         """
         points = points.copy()
         np.clip(points, self.low[:, None], self.high[:, None], out=points)
+        fast = compiled_kernels(points.size * len(self.centres))
+        if fast is not None:
+            arrived = np.empty(points.shape[1], dtype=np.bool_)
+            fast.push_inside(
+                points, atoms, inset, least, rounds, self.space.bits, LARGEST_STEPS, self.centres, self.halves,
+                self.own, self.lengths, self.low, self.high, arrived,
+            )  # fmt: skip
+            return points, arrived
         moving = np.arange(points.shape[1])
         unit = 2.0**-self.space.bits
+        low, high = self.low[:, None], self.high[:, None]
+        asked, walls, wanted = -1, self._walls_of(moving[:0]), np.empty((0, 0))
         for _ in range(rounds):
-            wanted = np.maximum(self._lengths_down.take(atoms[moving], axis=1) * (inset[moving] / 2), least)
-            missing = wanted - self._distances(points[:, moving], atoms[moving])
+            of = atoms[moving]
+            if len(moving) != asked:  # points only ever leave: as many as before are the same ones
+                asked, walls = len(moving), self._walls_of(of)
+                wanted = np.maximum(walls[1] * (inset[moving] / 2), least)
+            here = points[:, moving]
+            missing = wanted - self._distances_to(here, walls)
             wall = missing.argmax(axis=0)
             at = wall, np.arange(len(moving))
-            out = missing[at] > wanted[at] / 2
-            moving, wall, missing = moving[out], wall[out], missing[at][out]
-            if len(moving) == 0:
-                break
-            own = self.own[atoms[moving], wall]
-            away = (self.centres[own] - self.centres[wall]).T * unit / self.lengths[atoms[moving], wall]
-            points[:, moving] += away * missing
-            np.clip(points, self.low[:, None], self.high[:, None], out=points)
+            farthest = missing[at]
+            out = farthest > wanted[at] / 2
+            if not out.all():
+                moving, of, wall, farthest, here = moving[out], of[out], wall[out], farthest[out], here[:, out]
+                if len(moving) == 0:
+                    break
+            away = (self.centres[self.own[of, wall]] - self.centres[wall]).T * unit / self.lengths[of, wall]
+            here += away * farthest
+            points[:, moving] = np.clip(here, low, high, out=here)
         arrived = np.ones(points.shape[1], dtype=np.bool_)
         arrived[moving] = False
         return points, arrived
