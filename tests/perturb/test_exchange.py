@@ -187,6 +187,14 @@ def test_free_text_is_refused_all_at_once() -> None:
     assert after["street"].equals(table["street"])
 
 
+def test_texts_that_hardly_anybody_shares_are_identifiers() -> None:
+    table = bank(60).with_columns(name=pl.Series([f"person {i // 2}" for i in range(60)]))
+    with pytest.raises(DataError, match=r"identifiers.*'name'"):
+        AtomExchange((2,)).fit(table)
+    after = AtomExchange((2,), kinds={"name": "category"}, draws=1, insecure_seed=1).fit_transform(table)
+    assert after["name"].sort().equals(table["name"].sort()), "unless somebody says that they are none"
+
+
 def test_wrong_kinds_are_refused() -> None:
     with pytest.raises(ParameterError, match="no kind of column"):
         AtomExchange(kinds={"age": "odd"}).fit(bank())
@@ -231,7 +239,8 @@ def tables(draw: Any) -> pl.DataFrame:
 @settings(max_examples=100)
 @given(table=tables(), seed=st.integers(0, 9))
 def test_any_table_keeps_sets_ranges_types_and_gaps(table: pl.DataFrame, seed: int) -> None:
-    after = AtomExchange((2, 3), draws=1, insecure_seed=seed).fit_transform(table)
+    texts = {name: "category" for name, dtype in table.schema.items() if dtype == pl.String}
+    after = AtomExchange((2, 3), kinds=texts, draws=1, insecure_seed=seed).fit_transform(table)
     assert after.schema == table.schema
     for name in table.columns:
         old, new = table[name].drop_nulls(), after[name].drop_nulls()

@@ -239,7 +239,9 @@ def learn_columns(
         found = None
         if one.different is not None and not one.many:
             kind = kinds.get(name) if name in said else None
-            found = codes_of(one.different.alias(name), gaps=one.gaps, kind=kind, order=orders.get(name, ()))
+            found = codes_of(
+                one.different.alias(name), gaps=one.gaps, rows=one.rows, kind=kind, order=orders.get(name, ())
+            )
         if found is None:
             free.append(name)
         else:
@@ -249,7 +251,7 @@ def learn_columns(
             f"{source.path}: free text or identifiers, which are not released unless somebody says so: "
             + ", ".join(repr(name) for name in free),
             hint=f"drop them with identifier={free!r}, or release them unchanged with keep={free!r}; "
-            f"text of up to {MOST_CATEGORIES} different values is taken for categories",
+            f"text of up to {MOST_CATEGORIES} different values that people share is taken for categories",
         )
     return CodedColumns(codes, tuple(commas), markers)
 

@@ -16,6 +16,7 @@ from sfumato.exceptions import DataError
 
 MOST_CATEGORIES = 500  # more different texts than that are names or remarks, and no categories
 MOST_DATES = 200_000
+_SHARED = 3  # people who share a category, on average, at least
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d")
 _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%H:%M:%S", "%H:%M")
 
@@ -115,8 +116,10 @@ def as_levels(cells: pl.Series) -> pl.Series:
     return cells
 
 
-def codes_of(different: pl.Series, *, gaps: bool, kind: str | None = None, order: Sequence[str] = ()) -> Codes | None:
-    """Return how a column is counted, from its different values; None for free text.
+def codes_of(
+    different: pl.Series, *, gaps: bool, rows: int | None = None, kind: str | None = None, order: Sequence[str] = ()
+) -> Codes | None:
+    """Return how a column is counted, from its different values; None for free text and identifiers.
 
     Parameters
     ----------
@@ -124,6 +127,8 @@ def codes_of(different: pl.Series, *, gaps: bool, kind: str | None = None, order
         Each value of the column at least once.
     gaps : bool
         Whether cells are missing.
+    rows : int, optional
+        Cells that are not missing: texts that hardly any two people share are identifiers. None does not ask.
     kind : "category", "ordered" or "date", optional
         What its owner says it holds; None looks.
     order : sequence of str
@@ -146,7 +151,8 @@ def codes_of(different: pl.Series, *, gaps: bool, kind: str | None = None, order
         numbers = days[turn]
         gap = _between(numbers) if gaps else None
         return Codes(different.name, "count", levels.gather(turn), numbers, gap, "dates or times, all of one form")
-    if len(levels) > MOST_CATEGORIES:
+    lonely = rows is not None and kind is None and len(levels) > 2 and len(levels) * _SHARED > rows
+    if len(levels) > MOST_CATEGORIES or lonely:
         return None
     gap = float(len(levels)) if gaps else None
     reason = "yes or no" if len(levels) == 2 else f"{len(levels)} different values"

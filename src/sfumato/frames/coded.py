@@ -107,7 +107,8 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
             if missing:
                 _add_gaps(coding, name, cells)
             continue
-        codes = codes_of(cells, gaps=missing > 0)
+        said = (kinds or {}).get(name)
+        codes = codes_of(cells, gaps=missing > 0, rows=len(cells) - missing, kind=said)
         if codes is None:
             free.append(name)
         else:
