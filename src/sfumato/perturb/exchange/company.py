@@ -14,8 +14,8 @@ from sfumato.perturb.exchange.swaps import Dice, Swaps, without_conflicts
 from sfumato.perturb.guard.atoms import Atoms
 
 _FIRST = 1 << 40  # counter of the dice
-_SECOND = 1 << 44
-_ROUNDS, _REPAIRS, _TRIES = 40, 40, 8
+_SECOND, _THIRD = 1 << 44, 1 << 45
+_ROUNDS, _REPAIRS, _TRIES, _ATTEMPTS = 40, 40, 8, 64
 _PARTNERS = 240  # rows among which a partner is looked for, at least
 _ENOUGH = 0.7  # share of its units in which a row should hold other values than its own
 
@@ -98,6 +98,29 @@ class Company:
             chosen = found[without_conflicts(rows[found], partner[found], gain[found], swaps.n)]
             swaps.exchange(unit[chosen], rows[chosen], partner[chosen])
         return rows
+
+    def differ(self, swaps: Swaps, rows: Integers) -> None:
+        """Let rows that hold the very values they had at first exchange one, even if they leave their region by it.
+
+        Parameters
+        ----------
+        swaps : Swaps
+            With all walls that count now.
+        rows : array of int
+        """
+        for row in np.intersect1d(rows, self._rows):
+            one = np.array([row])
+            least, best = np.inf, None
+            for attempt in range(_ATTEMPTS):
+                other, which = self._pick(one, _THIRD + 2 * attempt)
+                step = swaps.pulls(which, other) - swaps.pulls(which, one)
+                both = np.concatenate([one, other])
+                scores, outside = swaps.state(both)
+                added = float((swaps.outside(scores + np.concatenate([step, -step]), both) - outside).sum())
+                if step.any() and added < least:
+                    least, best = added, (which, other)
+            if best is not None:
+                swaps.exchange(best[0], one, best[1])
 
     def _pick(self, rows: Integers, counter: int) -> tuple[Integers, Integers]:
         """Return a random partner and a random unit for each of some rows."""

@@ -21,6 +21,7 @@ from sfumato.perturb.guard.atoms import Atoms
 _BLOCK = 1000  # rows that exchange among one another: larger atoms are cut into blocks by chance
 _ROWS_AT_ONCE = 1 << 15
 _BLOCK_OF = 0  # counter of the dice
+_FEW_TIMES = 4  # groups below so many times `min_atom` may find no exchange that keeps them in their region
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,12 +104,33 @@ class Exchanged(Hidden):
             sweeps = Sweeps(swaps, start, size, members, dice)
             outside = self._swept(sweeps, groups, 1)
             company.repair(swaps, outside)
+        sweeps.differ(self._unchanged(values, swaps))
+        if small.any():
+            company.differ(swaps, self._unchanged(values, swaps))
             outside = np.flatnonzero(swaps.all_outside() > 0)
-        sweeps.differ(np.flatnonzero((self._taken(values, swaps) == self.tile).all(axis=0)))
         released = self._taken(values, swaps)
+        if self.exact:
+            outside = self._left_as_they_are(released, outside, groups)
         left = np.zeros(len(self.labels), dtype=bool)
         left[outside] = True
         return Draw(released, left)
+
+    def _unchanged(self, values: Floats, swaps: Swaps) -> Integers:
+        """Return the rows that hold the very values they had at first."""
+        return np.flatnonzero((self._taken(values, swaps) == self.tile).all(axis=0))
+
+    def _left_as_they_are(self, released: Floats, outside: Integers, groups: Sequence[Integers]) -> Integers:
+        """Give the few rows of an atom that finds no way to exchange its values their own ones back.
+
+        Exact centres come first for whoever asks for them; such rows are listed as disclosed. Larger groups stay.
+        """
+        lost = np.zeros(released.shape[1], dtype=bool)
+        lost[outside] = True
+        for members in groups:
+            if len(members) < _FEW_TIMES * self.min_atom and lost[members].any():
+                released[:, members] = self.tile[:, members]
+                lost[members] = False
+        return np.flatnonzero(lost)
 
     def _taken(self, values: Floats, swaps: Swaps) -> Floats:
         """Return the values that every row holds."""

@@ -165,7 +165,11 @@ class AtomExchange(GuardShell):
         return coding.decode(super().transform(coding.encode(X), row_start=row_start, threads=threads), X)
 
     def disclosed_rows(self) -> tuple[int, ...]:
-        """Return the numbers of the rows that are published as they are: alone in their atom, with exact centres."""
+        """Return the numbers of the rows that are published as they are.
+
+        With exact centres those that are alone in their atom, or in one too small to exchange anything; otherwise none,
+        unless a table has so few different rows that any two of them are alike.
+        """
         singles: tuple[int, ...] = self._fitted_state().fitted.singles
         return singles
 
@@ -214,9 +218,9 @@ class AtomExchange(GuardShell):
             exact=bool(self.exact_centres),
         )
         chosen = self._best(exchanged, space, atoms, tile, of, streams)
-        alone = labels[atoms.counts[of] == 1] if self.exact_centres else labels[:0]
+        as_they_are = labels[(chosen.rows == tile).all(axis=0)]
         stored = Stored(labels, chosen.rows)
-        return _Fitted(space, atoms, stored, _numbers(alone), _numbers(labels[chosen.outside]))
+        return _Fitted(space, atoms, stored, _numbers(as_they_are), _numbers(labels[chosen.outside]))
 
     def _best(
         self, exchanged: Exchanged, space: MixedSpace, atoms: Atoms, tile: Floats, of: Integers, streams: Streams
