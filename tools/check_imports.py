@@ -20,7 +20,7 @@ LAYERS: dict[str, set[str]] = {
     "core": set(),
     "files": {"core"},
     "frames": {"core", "files"},
-    "policy": {"core", "files"},
+    "policy": {"core", "files", "frames"},
     "receipts": {"core", "files", "frames"},
     "datasets": {"files"},
     "demo": {"datasets"},

@@ -184,11 +184,13 @@ def test_a_first_policy_releases_the_table_it_was_made_for(tmp_path: Path, endin
     assert run("policy", "init", str(data), "-o", str(policy)).returncode == 0
     assert run("policy", "init", str(data), "-o", str(policy)).returncode == 3, "not overwritten"
     read = read_policy(policy)
-    assert (read.columns.identifier, read.columns.keep) == (["id"], ["town"])
+    assert (read.columns.identifier, read.columns.keep) == (["id"], []), "nothing is kept unless somebody says so"
+    assert "text with 7 different values, exchanged" in policy.read_text()
     checked = run("policy", "check", str(policy), "--data", str(data))
     assert checked.returncode == 0, checked.stderr
-    assert "perturbed: age, wage, score" in checked.stdout
-    sf.release(data, tmp_path / "out.csv", policy, tmp_path / "my.key", method="cov")
+    assert "perturbed: age, wage, town, score" in checked.stdout
+    quick = {"draws": 1, "clusterings": [2, 3]}
+    sf.release(data, tmp_path / "out.csv", policy, tmp_path / "my.key", method="exchange", parameters=quick)
     assert [traits.kind for traits in profile(open_source(data))] == ["text", "integer", "number", "text", "number"]
 
 

@@ -81,6 +81,18 @@ def test_wrappers_missing_cells_bounds_and_persons_as_on_one_machine(spark: Any,
     assert pl.read_parquet(found / "*.parquet")["wage"].null_count() == gaps["wage"].null_count()
 
 
+def test_exchanged_gaps_are_those_of_one_machine(spark: Any, people: Path, tmp_path: Path) -> None:
+    whole = pl.read_parquet(people / "*.parquet").with_row_index("n")
+    gaps = whole.with_columns(wage=pl.when(pl.col("n") % 11 == 3).then(None).otherwise(pl.col("wage"))).drop("n")
+    source = tmp_path / "gaps.parquet"
+    gaps.write_parquet(source, row_group_size=150)
+    options = {"method": "exchange", "parameters": SETTINGS["exchange"], **ROLES}
+    expected = local_release(source, tmp_path, **options)
+    found = spark_rows(sf.spark.release(spark.read.parquet(str(source)), key=KEY, **options), tmp_path)
+    assert digest(found) == digest(expected)
+    assert pl.read_parquet(found / "*.parquet")["wage"].null_count() == gaps["wage"].null_count()
+
+
 def test_a_column_of_row_numbers_stands_for_the_places_in_files(spark: Any, people: Path, tmp_path: Path) -> None:
     expected = digest(local_release(people, tmp_path, method="one-d"))
     numbered = pl.read_parquet(people / "*.parquet").with_row_index("n").sample(fraction=1.0, shuffle=True, seed=1)

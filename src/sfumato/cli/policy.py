@@ -29,7 +29,7 @@ def policy() -> None:
 def init(data: Path, out: Path | None, force: bool) -> None:
     """Guess the role of every column of DATA, with the reason, and write a policy to begin with."""
     check_outputs({"the policy": out}, inputs(data), force=force)
-    text = first_policy(guess_roles(profile(open_source(data))))
+    text = first_policy(guess_roles(profile(open_source(data)), exchange=True))
     if out is None:
         click.echo(text, nl=False)
         return
@@ -46,13 +46,13 @@ def check(file: Path, data: Path | None) -> None:
     """Check a policy: its names, types and values, and the columns of DATA."""
     from sfumato.core.keys import Key
     from sfumato.pipeline.method import build_perturber
-    from sfumato.pipeline.plan import make_plan
+    from sfumato.pipeline.plan import make_plan, read_every_kind
 
     read = read_policy(file)
     if data is None:
         build_perturber(read)
     else:
-        plan = make_plan(open_source(data), read, Key.generate())
+        plan = make_plan(*read_every_kind(open_source(data), read), Key.generate())
         click.echo(f"perturbed: {', '.join(plan.roles.confidential)}")
         click.echo(
             f"kept: {', '.join(plan.roles.keep) or 'none'}; dropped: {', '.join(plan.roles.identifier) or 'none'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from sfumato.files.source import Source
+from sfumato.frames.kinds import guess_number
 from sfumato.policy.roles import ColumnTraits
 
 _ROWS = 10_000
@@ -31,7 +32,17 @@ def profile(source: Source, rows: int = _ROWS) -> tuple[ColumnTraits, ...]:
 
 def _traits(cells: pl.Series) -> ColumnTraits:
     present = cells.drop_nulls()
-    return ColumnTraits(cells.name, _kind(present), len(present), present.n_unique() if len(present) else 0)
+    kind, distinct = _kind(present), present.n_unique() if len(present) else 0
+    return ColumnTraits(cells.name, kind, len(present), distinct, _detail(present, kind))
+
+
+def _detail(cells: pl.Series, kind: str) -> str:
+    """Return what the numbers of a column say, in words; nothing for other columns."""
+    if kind not in {"integer", "number"}:
+        return ""
+    texts = cells.dtype == pl.String
+    numbers = (cells.str.strip_chars() if texts else cells).cast(pl.Float64, strict=False).drop_nulls().drop_nans()
+    return guess_number(numbers.to_numpy(), integer=kind == "integer").reason if len(numbers) else ""
 
 
 def _kind(cells: pl.Series) -> str:

@@ -102,12 +102,15 @@ class ColumnTraits:
         Cells looked at.
     distinct : int
         Different values among them.
+    detail : str
+        What else its numbers say: few whole values, a value that many rows have.
     """
 
     name: str
     kind: str
     rows: int
     distinct: int
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,14 @@ class Guess:
     reason: str
 
 
-def guess_roles(columns: Sequence[ColumnTraits]) -> tuple[Guess, ...]:
+def guess_roles(columns: Sequence[ColumnTraits], *, exchange: bool = False) -> tuple[Guess, ...]:
     """Guess the role of every column; a person must confirm it.
+
+    Parameters
+    ----------
+    exchange : bool
+        Whether the release can exchange texts, flags and dates: then those that people share are perturbed, and nothing
+        is kept unless somebody says so.
 
     Examples
     --------
@@ -130,7 +139,19 @@ def guess_roles(columns: Sequence[ColumnTraits]) -> tuple[Guess, ...]:
     customer_id identifier - a different value in every row
     age confidential - a column of numbers
     """
-    return tuple(_guess(column) for column in columns)
+    guesses = (_guess(column) for column in columns)
+    return tuple(
+        _exchanged(guess, column) if exchange else guess for guess, column in zip(guesses, columns, strict=True)
+    )
+
+
+def _exchanged(guess: Guess, column: ColumnTraits) -> Guess:
+    """Return a guess for a release that exchanges values of every kind."""
+    if column.kind in {"text", "flag", "date"} and guess.role == "keep":
+        return Guess(column.name, "confidential", f"{column.kind} with {column.distinct} different values, exchanged")
+    if guess.role == "confidential" and column.detail:
+        return Guess(column.name, "confidential", column.detail)
+    return guess
 
 
 def _guess(column: ColumnTraits) -> Guess:

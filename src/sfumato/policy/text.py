@@ -30,6 +30,7 @@ def first_policy(guesses: Sequence[Guess]) -> str:
     # bounds = [0, 120]   # released values stay inside
     # decimals = 0        # coarser than the data
     # missing_values = ["NA"]
+    # kind = "category"   # or "ordered" (with order = [...]), "date", "count", "continuous"
     <BLANKLINE>
     # [method]            # without it the default method; see: sfumato methods
     # name = "ina"
@@ -59,6 +60,7 @@ _REST = """
 # bounds = [0, 120]   # released values stay inside
 # decimals = 0        # coarser than the data
 # missing_values = ["NA"]
+# kind = "category"   # or "ordered" (with order = [...]), "date", "count", "continuous"
 
 # [method]            # without it the default method; see: sfumato methods
 # name = "ina"

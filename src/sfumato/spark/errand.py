@@ -97,6 +97,7 @@ def job_data(job: WriteJob) -> dict[str, Any]:
         "order_subkey": job.order_subkey,
         "n_rows": job.n_rows,
         "hasher": job.hasher.plain(),
+        "gaps": job.gaps,
     }
 
 
@@ -127,6 +128,7 @@ def job_of(data: Mapping[str, Any], replay: Replay, types: Mapping[str, Any], fi
         order_subkey=data["order_subkey"],
         n_rows=data["n_rows"],
         hasher=RowHasher(*data["hasher"]),
+        gaps=data["gaps"],
     )
 
 

@@ -92,7 +92,10 @@ def write_rows(
                     seen.add(batch.start, batch.start + len(batch))
                 done = perturb_batch(batch, job)
                 columns = list(zip(job.columns, done.units, strict=True))
-                frame, _ = assemble(raw, job.order, columns, done.masks, as_text=False, types=released_types)
+                told_apart = job.gaps is not None
+                frame, _ = assemble(
+                    raw, job.order, columns, done.masks, as_text=False, types=released_types, exchanged=told_apart
+                )
                 total.merge(done.tally)
                 out = record_batches(frame, _places(batch, job, errand["buckets"], numbered=number is not None))
             yield from out
