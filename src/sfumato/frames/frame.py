@@ -179,12 +179,23 @@ def as_library(table: Any, library: str) -> Any:
 
 def as_polars(table: Any) -> Any:
     """Return a dataframe as one of polars; cells of unknown type as text."""
-    frame = nw.from_native(table, eager_only=True).to_polars()
-    texts = [name for name, dtype in frame.schema.items() if str(dtype) == "Object"]
-    for name in texts:
-        values = [None if cell is None else str(cell) for cell in frame[name].to_list()]
-        frame = frame.with_columns(type(frame[name])(name, values))
-    return frame
+    import polars as pl
+
+    frame = nw.from_native(table, eager_only=True)
+    columns, problem = [], ""
+    for name in frame.columns:
+        cells = frame[name]
+        if cells.dtype == nw.Object:  # a library that is asked to guess the type would quote a cell that does not fit
+            texts = [None if cell is None or cell != cell else str(cell) for cell in cells.to_list()]  # noqa: PLR0124
+            columns.append(pl.Series(name, texts, dtype=pl.String))
+            continue
+        try:
+            columns.append(cells.to_polars().alias(name))
+        except Exception:  # noqa: BLE001  # whatever it is, it may quote a cell
+            problem = name
+    if problem:
+        raise DataError(f"column {problem!r} cannot be read", hint="give it one type: numbers, text or dates")
+    return pl.DataFrame(columns)
 
 
 def is_empty(table: Any) -> bool:
