@@ -99,20 +99,28 @@ class Company:
             swaps.exchange(unit[chosen], rows[chosen], partner[chosen])
         return rows
 
-    def differ(self, swaps: Swaps, rows: Integers) -> None:
-        """Let rows that hold the very values they had at first exchange one, even if they leave their region by it.
+    def differ(self, swaps: Swaps, rows: Integers, units: Integers, *, counter: int, at_any_price: bool) -> None:
+        """Let rows that hold the very values they had at first exchange one of them.
 
         Parameters
         ----------
         swaps : Swaps
             With all walls that count now.
         rows : array of int
+        units : array of int
+            What they may exchange.
+        counter : int
+            Another one for every call.
+        at_any_price : bool
+            Whether they may leave their region by it.
         """
         for row in np.intersect1d(rows, self._rows):
             one = np.array([row])
-            least, best = np.inf, None
+            least, best = np.inf if at_any_price else 1.0, None
             for attempt in range(_ATTEMPTS):
-                other, which = self._pick(one, _THIRD + 2 * attempt)
+                first = _THIRD + 2 * (_ATTEMPTS * counter + attempt)
+                other = self._pick(one, first)[0]
+                which = units[self._dice.below(one, first + 1, len(units))]
                 step = swaps.pulls(which, other) - swaps.pulls(which, one)
                 both = np.concatenate([one, other])
                 scores, outside = swaps.state(both)

@@ -104,9 +104,18 @@ class Exchanged(Hidden):
             sweeps = Sweeps(swaps, start, size, members, dice)
             outside = self._swept(sweeps, groups, 1)
             company.repair(swaps, outside)
-        sweeps.differ(self._unchanged(values, swaps))
+        everything = np.arange(len(self.units))
+        telling = np.flatnonzero([not any(self.smeared[column] for column in unit) for unit in self.units])
+        rare = self._rare(telling)
+        sweeps.differ(self._unchanged(values, swaps, everything), everything, 0)
+        if len(telling):  # a rare combination of categories and counts points at its owner
+            sweeps.differ(np.intersect1d(rare, self._unchanged(values, swaps, telling)), telling, 1)
         if small.any():
-            company.differ(swaps, self._unchanged(values, swaps))
+            if len(telling):
+                still = np.intersect1d(rare, self._unchanged(values, swaps, telling))
+                company.differ(swaps, still, telling, counter=0, at_any_price=False)
+            left_over = self._unchanged(values, swaps, everything)
+            company.differ(swaps, left_over, everything, counter=1, at_any_price=True)
             outside = np.flatnonzero(swaps.all_outside() > 0)
         released = self._taken(values, swaps)
         if self.exact:
@@ -115,9 +124,18 @@ class Exchanged(Hidden):
         left[outside] = True
         return Draw(released, left)
 
-    def _unchanged(self, values: Floats, swaps: Swaps) -> Integers:
-        """Return the rows that hold the very values they had at first."""
-        return np.flatnonzero((self._taken(values, swaps) == self.tile).all(axis=0))
+    def _unchanged(self, values: Floats, swaps: Swaps, units: Integers) -> Integers:
+        """Return the rows that hold, in some units, the very values they had at first."""
+        columns = [column for unit in units for column in self.units[unit]]
+        return np.flatnonzero((self._taken(values, swaps)[columns] == self.tile[columns]).all(axis=0))
+
+    def _rare(self, units: Integers) -> Integers:
+        """Return the rows whose values in some units fewer than `min_atom` rows share."""
+        columns = [column for unit in units for column in self.units[unit]]
+        if not columns:
+            return np.empty(0, dtype=np.int64)
+        _, which, counts = np.unique(self.tile[columns], axis=1, return_inverse=True, return_counts=True)
+        return np.flatnonzero(counts[which.ravel()] < self.min_atom)
 
     def _left_as_they_are(self, released: Floats, outside: Integers, groups: Sequence[Integers]) -> Integers:
         """Give the few rows of an atom that finds no way to exchange its values their own ones back.

@@ -56,19 +56,24 @@ class Sweeps:
             scores[place[changed]], outside[place[changed]] = swaps.state(changed)
         return rows[outside > 0]
 
-    def differ(self, rows: Integers) -> None:
+    def differ(self, rows: Integers, units: Integers, counter: int) -> None:
         """Let rows that hold the very values they had at first exchange one of them, if both stay where they are.
 
         Parameters
         ----------
         rows : array of int
+        units : array of int
+            What they may exchange.
+        counter : int
+            Another one for every call.
         """
         swaps, dice = self._swaps, self._dice
         for row in rows:
             one = np.array([row])
             for attempt in range(_ATTEMPTS):
-                other = self._members[self._start[one] + dice.below(one, _LAST + 2 * attempt, self._size[one])]
-                which = dice.below(one, _LAST + 2 * attempt + 1, len(swaps.units))
+                first = _LAST + 2 * (_ATTEMPTS * counter + attempt)
+                other = self._members[self._start[one] + dice.below(one, first, self._size[one])]
+                which = units[dice.below(one, first + 1, len(units))]
                 both = np.concatenate([one, other])
                 scores, outside = swaps.state(both)
                 step = swaps.pulls(which, other) - swaps.pulls(which, one)
