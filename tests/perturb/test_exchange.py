@@ -195,6 +195,14 @@ def test_texts_that_hardly_anybody_shares_are_identifiers() -> None:
     assert after["name"].sort().equals(table["name"].sort()), "unless somebody says that they are none"
 
 
+def test_whole_numbers_that_differ_in_every_row_are_identifiers() -> None:
+    table = bank(200).with_columns(customer=pl.Series(np.random.default_rng(0).permutation(200) + 10_000))
+    with pytest.raises(DataError, match=r"identifiers.*'customer'"):
+        AtomExchange((2,)).fit(table)
+    said = AtomExchange((2,), kinds={"customer": "continuous"}, draws=1, insecure_seed=1).fit_transform(table)
+    assert said["customer"].dtype == table["customer"].dtype
+
+
 def test_wrong_kinds_are_refused() -> None:
     with pytest.raises(ParameterError, match="no kind of column"):
         AtomExchange(kinds={"age": "odd"}).fit(bank())

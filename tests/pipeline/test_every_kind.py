@@ -129,16 +129,17 @@ def test_threads_batches_and_memory_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_free_text_and_identifiers_are_named_all_at_once(tmp_path: Path) -> None:
     people = [f"person {i}" for i in range(600)]
-    table = bank(600).with_columns(name=pl.Series(people), remark=pl.Series(people))
+    numbers = pl.Series(range(10_000, 10_600))
+    table = bank(600).with_columns(name=pl.Series(people), remark=pl.Series(people), number=numbers)
     write(table, tmp_path / "in.csv")
-    with pytest.raises(DataError, match=r"free text or identifiers.*'name', 'remark'") as caught:
+    with pytest.raises(DataError, match=r"free text or identifiers.*'name', 'remark', 'number'") as caught:
         sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=tmp_path / "k")
     assert "person" not in str(caught.value)
     assert not (tmp_path / "out.csv").exists()
     assert not (tmp_path / "k").exists()
-    dropped = {"identifier": ["name", "remark"], "method": "exchange", "parameters": QUICK}
+    dropped = {"identifier": ["name", "remark", "number"], "method": "exchange", "parameters": QUICK}
     done = sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=tmp_path / "k", **dropped)
-    assert done.dropped == ("name", "remark")
+    assert done.dropped == ("name", "remark", "number")
 
 
 def test_markers_commas_and_formulas(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.files.codes import MOST_CATEGORIES, MOST_DATES, Codes, codes_of
+from sfumato.files.codes import MOST_CATEGORIES, MOST_DATES, Codes, codes_of, names_people
 from sfumato.files.formulas import neutralise
 from sfumato.files.source import RawBatch, Source
 
@@ -175,6 +175,7 @@ class _Seen:
     different: pl.Series | None = None
     gaps: bool = False
     rows: int = 0
+    counted: int = 0  # rows while the values were few enough to be told apart
     odd: int = 0
     commas: int = 0
     many: bool = False
@@ -194,6 +195,7 @@ class _Seen:
             if len(self.texts) <= _MOST_ODD:
                 self.texts.update(odd.unique().head(_MOST_ODD + 1).to_list())
         if not self.many:
+            self.counted = self.rows
             new = cells.unique()
             self.different = new if self.different is None else pl.concat([self.different, new]).unique()
             self.many = len(self.different) > MOST_DATES
@@ -230,6 +232,8 @@ def learn_columns(
     for name, one in seen.items():
         decimal_comma = one.commas > 0 and one.odd - one.commas <= _FEW_TEXTS * one.rows
         if name not in said and name not in typed and (decimal_comma or not one.is_text):
+            if name not in kinds and one.different is not None and names_people(one.different, one.counted):
+                free.append(name)
             if decimal_comma:
                 commas.append(name)
             left = {text for text in one.texts if not (decimal_comma and "," in text)}
@@ -251,7 +255,8 @@ def learn_columns(
             f"{source.path}: free text or identifiers, which are not released unless somebody says so: "
             + ", ".join(repr(name) for name in free),
             hint=f"drop them with identifier={free!r}, or release them unchanged with keep={free!r}; "
-            f"text of up to {MOST_CATEGORIES} different values that people share is taken for categories",
+            f"text of up to {MOST_CATEGORIES} different values that people share is taken for categories, and whole "
+            'numbers that differ in every row for identifiers unless the policy says kind = "continuous"',
         )
     return CodedColumns(codes, tuple(commas), markers)
 

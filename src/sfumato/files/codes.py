@@ -16,6 +16,7 @@ from sfumato.exceptions import DataError
 
 MOST_CATEGORIES = 500  # more different texts than that are names or remarks, and no categories
 MOST_DATES = 200_000
+_FEWEST_NAMED = 100  # rows: in fewer, whole numbers may well be all different
 _SHARED = 3  # people who share a category, on average, at least
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d")
 _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%H:%M:%S", "%H:%M")
@@ -159,6 +160,30 @@ def codes_of(
     return Codes(different.name, "category", levels, np.arange(len(levels), dtype=np.float64), gap, reason)
 
 
+def names_people(different: pl.Series, rows: int) -> bool:
+    """Tell whether whole numbers, a different one in every row, look like the numbers of people.
+
+    Exchanged they would be the numbers of real people still.
+
+    Parameters
+    ----------
+    different : polars.Series
+        Each value of the column once; whole numbers, or texts of them.
+    rows : int
+        Cells that are not missing.
+
+    Examples
+    --------
+    >>> names_people(pl.Series(range(1000, 1200)), 200), names_people(pl.Series(range(90)), 200)
+    (True, False)
+    """
+    if rows < _FEWEST_NAMED or len(different) < rows:
+        return False
+    if different.dtype == pl.String:
+        return bool(different.str.contains(r"^\s*[+-]?\d+\s*$").all())
+    return different.dtype.is_integer()
+
+
 def _ordered(levels: pl.Series, order: Sequence[str], *, gaps: bool) -> Codes:
     known = {one: place for place, one in enumerate(order)}
     texts = levels.cast(pl.String).to_list()
@@ -222,6 +247,3 @@ def gap_for(values: Floats, decimals: int | None) -> float:
     while gap in different:
         gap += apart * 2.0**-24
     return gap
-
-
-Codebook = Mapping[str, Codes]

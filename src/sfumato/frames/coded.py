@@ -12,7 +12,7 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.files.codes import Codes, as_levels, codes_of, gap_for
+from sfumato.files.codes import Codes, as_levels, codes_of, gap_for, names_people
 from sfumato.frames.columns import ColumnChoice, choose_columns, require_good_names
 from sfumato.frames.frame import as_polars, is_dataframe
 
@@ -104,6 +104,8 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
             cells = cells.fill_nan(None)
         missing = cells.null_count()
         if cells.dtype.is_numeric() and (kinds or {}).get(name) != "category":
+            if name not in (kinds or {}) and names_people(cells.drop_nulls().unique(), len(cells) - missing):
+                free.append(name)
             if missing:
                 _add_gaps(coding, name, cells)
             continue
@@ -116,7 +118,8 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
     if free:
         raise DataError(
             f"free text or identifiers, which cannot be exchanged: {', '.join(map(repr, free))}",
-            hint="drop them, or leave them as they are by naming the other columns: columns=[...]",
+            hint="drop them, leave them as they are by naming the other columns: columns=[...], or say what they are: "
+            f"kinds={{{free[0]!r}: 'continuous'}}",
         )
     return coding if coding.codes or coding.gaps else None
 

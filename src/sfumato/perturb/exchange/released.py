@@ -97,7 +97,7 @@ class Exchanged(Hidden):
             company = Company(swaps, self.atoms, self.of, small, dice)
             company.run()
             # the centres have moved a little: rows must lie in the regions of the old and of the new ones
-            both = np.concatenate([named.stacked, self._centres(values, swaps)])
+            both = np.concatenate([named.stacked, self._centres(swaps)])
             second = Swaps(self.space, swaps.coordinates, self.units, self._own(2), both)
             second.source = swaps.source
             swaps = second
@@ -206,7 +206,7 @@ class Exchanged(Hidden):
                 count += len(group)
         return np.concatenate(left)
 
-    def _centres(self, values: Floats, swaps: Swaps) -> Floats:
+    def _centres(self, swaps: Swaps) -> Floats:
         """Return the centres that the kept clusters have now, in whole steps."""
         space = self.space
         sums = np.zeros((len(self.atoms), space.dimensions))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato._arrays import Flags, Floats, Integers
+from sfumato._arrays import Floats, Integers
 from sfumato.core.cipher import WordStream
 from sfumato.perturb.exchange.space import MixedSpace, Pull
 
@@ -117,11 +117,6 @@ class Swaps:
         held = self.source[units, one]
         self.source[units, one] = self.source[units, other]
         self.source[units, other] = held
-
-    def unmoved(self) -> Flags:
-        """Return which rows hold all of their own values."""
-        unmoved: Flags = (self.source == np.arange(self.n)).all(axis=0)
-        return unmoved
 
 
 def without_conflicts(one: Integers, other: Integers, gains: Floats, n: int) -> Integers:
