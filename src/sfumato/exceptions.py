@@ -24,6 +24,7 @@ __all__ = [
     "SfumatoError",
     "SfumatoWarning",
     "SharedKeyWarning",
+    "SingledOutWarning",
     "UnchangedCellsWarning",
 ]
 
@@ -116,6 +117,10 @@ class SharedKeyWarning(SfumatoWarning):
 
 class ConstantColumnWarning(SfumatoWarning):
     """A column holds one value only; there is nothing in it to hide behind."""
+
+
+class SingledOutWarning(SfumatoWarning):
+    """Columns that are released unchanged give people away who have few or no others like them there."""
 
 
 class UnchangedCellsWarning(SfumatoWarning):

@@ -13,6 +13,7 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.policy.model import read_policy
 from sfumato.policy.profile import profile
 from sfumato.policy.roles import guess_roles
+from sfumato.policy.suggested import suggested_relations
 from sfumato.policy.text import first_policy
 
 
@@ -29,7 +30,10 @@ def policy() -> None:
 def init(data: Path, out: Path | None, force: bool) -> None:
     """Guess the role of every column of DATA, with the reason, and write a policy to begin with."""
     check_outputs({"the policy": out}, inputs(data), force=force)
-    text = first_policy(guess_roles(profile(open_source(data)), exchange=True))
+    source = open_source(data)
+    guesses = guess_roles(profile(source), exchange=True)
+    perturbed = [guess.name for guess in guesses if guess.role == "confidential"]
+    text = first_policy(guesses, suggested_relations(source, perturbed))
     if out is None:
         click.echo(text, nl=False)
         return

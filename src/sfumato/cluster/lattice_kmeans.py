@@ -18,20 +18,20 @@ from sfumato.core.lattice import exact_product
 Integers = NDArray[np.integer[Any]]
 
 _ROUNDS = 300
-_BLOCK = 1 << 14
+BLOCK = 1 << 14
 
 
-def _nearest(steps: Floats, centres: Floats) -> tuple[Integers, Floats]:
+def nearest_and_cost(steps: Floats, centres: Floats) -> tuple[Integers, Floats]:
     """Return the nearest centre of every row (ties to the lowest) and |c|^2 - 2 x.c, exact."""
     small = np.min_scalar_type(len(centres))  # labels of one byte: masks and maxima run in vector registers
     labels: Integers = np.zeros(steps.shape[1], dtype=small)
     cost = np.empty(steps.shape[1])
     norms = (centres * centres).sum(axis=1)
     doubled = -2.0 * centres
-    for start in range(0, steps.shape[1], _BLOCK):
-        scores = exact_product(doubled, steps[:, start : start + _BLOCK])
+    for start in range(0, steps.shape[1], BLOCK):
+        scores = exact_product(doubled, steps[:, start : start + BLOCK])
         scores += norms[:, None]
-        least, nearest = cost[start : start + _BLOCK], labels[start : start + _BLOCK]
+        least, nearest = cost[start : start + BLOCK], labels[start : start + BLOCK]
         least[:] = scores[0]
         for index in range(1, len(scores)):  # numpy's own argmin along the first axis is many times slower
             closer = np.multiply(scores[index] < least, small.type(index), dtype=small)
@@ -69,34 +69,34 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
     else:
         centres, labels, cost = centres.copy(), np.zeros(steps.shape[1], dtype=np.intp), np.empty(steps.shape[1])
         fast.lloyd_rounds(steps, centres, rounds, labels, cost)
-    inertia = float(_whole(cost) + sum(_whole(column * column) for column in steps))
+    inertia = float(exact_sum(cost) + sum(exact_sum(column * column) for column in steps))
     return centres, labels.astype(np.intp, copy=False), inertia
 
 
 def _rounds(steps: Floats, centres: Floats, rounds: int) -> tuple[Floats, Integers, Floats]:
     k = len(centres)
-    labels, cost = _nearest(steps, centres)
+    labels, cost = nearest_and_cost(steps, centres)
     numbers = np.arange(k, dtype=labels.dtype)[:, None]
     for _ in range(rounds):
         counts = np.bincount(labels, minlength=k)
         # sums of whole numbers below 2^53 are exact in any order
         sums = np.zeros((k, len(steps)))
-        for start in range(0, len(labels), _BLOCK):
-            members = (labels[start : start + _BLOCK] == numbers).astype(np.float64)
-            sums += members @ steps[:, start : start + _BLOCK].T
+        for start in range(0, len(labels), BLOCK):
+            members = (labels[start : start + BLOCK] == numbers).astype(np.float64)
+            sums += members @ steps[:, start : start + BLOCK].T
         filled = counts > 0
         moved = np.where(filled[:, None], np.rint(sums / np.maximum(counts, 1)[:, None]), centres)
         if (moved == centres).all():
             break
         centres = moved
         before = labels
-        labels, cost = _nearest(steps, centres)
+        labels, cost = nearest_and_cost(steps, centres)
         if (labels == before).all():
             break
     return centres, labels, cost
 
 
-def _whole(values: Floats) -> int:
+def exact_sum(values: Floats) -> int:
     """Return the sum of whole numbers below 2^53, exactly."""
     if float(np.abs(values).max(initial=0.0)) * len(values) < 2.0**62:
         return int(values.astype(np.int64).sum())
@@ -128,7 +128,7 @@ def plus_plus(steps: Floats, k: int, draws: Floats) -> Floats:
         targets = draws[3 * j : 3 * j + 3] * cumulated[-1]
         candidates = np.minimum(np.searchsorted(cumulated, targets, side="right"), n - 1)
         closer = np.minimum(_distances(steps, squares, [int(c) for c in candidates]), nearest)
-        totals = [_whole(row) for row in closer]
+        totals = [exact_sum(row) for row in closer]
         best = totals.index(min(totals))
         chosen.append(int(candidates[best]))
         nearest = closer[best]

@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.files.codes import MOST_CATEGORIES, MOST_DATES, Codes, codes_of, names_people
+from sfumato.files.codes import MOST_CATEGORIES, MOST_DATES, Codes, codes_of, names_people, without_rare
 from sfumato.files.formulas import neutralise
 from sfumato.files.source import RawBatch, Source
 
@@ -173,6 +173,7 @@ class _Seen:
     """The different values of a column, as long as they are few."""
 
     different: pl.Series | None = None
+    people: dict[str, int] = field(default_factory=dict)  # how many have each text, while those are few
     gaps: bool = False
     rows: int = 0
     counted: int = 0  # rows while the values were few enough to be told apart
@@ -197,6 +198,9 @@ class _Seen:
         if not self.many:
             self.counted = self.rows
             new = cells.unique()
+            if len(self.people) <= MOST_CATEGORIES and len(new) <= MOST_CATEGORIES:
+                for text, count in cells.cast(pl.String, strict=False).value_counts().iter_rows():
+                    self.people[text] = self.people.get(text, 0) + count
             self.different = new if self.different is None else pl.concat([self.different, new]).unique()
             self.many = len(self.different) > MOST_DATES
 
@@ -207,7 +211,12 @@ class _Seen:
 
 
 def learn_columns(
-    source: Source, names: Sequence[str], kinds: Mapping[str, str], orders: Mapping[str, Sequence[str]]
+    source: Source,
+    names: Sequence[str],
+    kinds: Mapping[str, str],
+    orders: Mapping[str, Sequence[str]],
+    rare: Mapping[str, str] | None = None,
+    least: int = 5,
 ) -> CodedColumns:
     """Read a table once, and return how its columns become numbers.
 
@@ -219,6 +228,10 @@ def learn_columns(
         What the owner says they hold: "category", "ordered", "date", or a kind of number.
     orders : mapping from columns to sequences of str
         Ordered categories, from the lowest.
+    rare : mapping from columns to str, optional
+        What becomes of categories that too few people have: "merge" or "mask"; elsewhere they stay.
+    least : int
+        How many people are not too few.
     """
     said = {name for name in names if kinds.get(name) in {"category", "ordered", "date"} or name in orders}
     typed = {name for name, dtype in source.types.items() if not dtype.is_numeric()}
@@ -249,7 +262,8 @@ def learn_columns(
         if found is None:
             free.append(name)
         else:
-            codes[name] = found
+            rule = (rare or {}).get(name)
+            codes[name] = found if rule is None else without_rare(found, one.people, least, rule)
     if free:
         raise DataError(
             f"{source.path}: free text or identifiers, which are not released unless somebody says so: "
@@ -278,7 +292,7 @@ def has_other_columns(source: Source, names: Sequence[str], rows: int = 10_000) 
         for name in names:
             one = _Seen()
             one.add(frame[name], coded=False)
-            if one.is_text and not one.commas:
+            if one.is_text:
                 return True
         return False
     return False

@@ -11,12 +11,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
+from sfumato.core.relations import MISSING
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 
 MOST_CATEGORIES = 500  # more different texts than that are names or remarks, and no categories
 MOST_DATES = 200_000
 _FEWEST_NAMED = 100  # rows: in fewer, whole numbers may well be all different
+_EVEN, _EVEN_BY_CHANCE = 0.02, 1.63  # how far numbers that were handed out may be from evenly spread ones
+_OTHER = "other"
 _SHARED = 3  # people who share a category, on average, at least
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d")
 _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%H:%M:%S", "%H:%M")
@@ -39,6 +42,12 @@ class Codes(Hidden):
         The number of a missing cell.
     reason : str
         Why the column is taken for what it is.
+    rare : tuple of str
+        Values that too few people have: they are read as `common`.
+    common : str, optional
+        What stands for them; None for a missing cell.
+    people : int
+        How many people have one of them.
     """
 
     name: str
@@ -47,6 +56,9 @@ class Codes(Hidden):
     numbers: Floats
     gap: float | None
     reason: str
+    rare: tuple[str, ...] = ()
+    common: str | None = None
+    people: int = 0
 
     def encode(self, cells: pl.Series, what: str = "the table") -> Floats:
         """Return the number of every cell.
@@ -58,6 +70,8 @@ class Codes(Hidden):
             How errors call the table.
         """
         cells = as_levels(cells)
+        if self.rare:
+            cells = cells.replace(list(self.rare), [self.common] * len(self.rare))
         cells = cells if cells.dtype == self.levels.dtype else cells.cast(self.levels.dtype)
         at = _places(self.levels, cells)
         if cells.dtype == pl.String and (at < 0).any():  # a release writes texts that look like formulas behind a quote
@@ -84,6 +98,12 @@ class Codes(Hidden):
             cells = pl.select(pl.when(pl.Series(missing)).then(None).otherwise(cells)).to_series()
         return cells.alias(self.name)
 
+    def by_text(self) -> dict[str, float]:
+        """Return the number of every value, by its text; a missing cell that is a category of its own is `missing`."""
+        texts = self.levels.cast(pl.String).to_list()
+        own = {MISSING: self.gap} if self.gap is not None and self.kind == "category" else {}
+        return {**own, **dict(zip(texts, self.numbers.tolist(), strict=True))}
+
     def saved(self) -> dict[str, Any]:
         """Return the codes as plain values."""
         return {
@@ -91,13 +111,16 @@ class Codes(Hidden):
             "levels": [str(level) for level in self.levels.cast(pl.String).to_list()],
             "numbers": self.numbers.tolist(),
             "gap": self.gap,
+            **({"rare": list(self.rare), "common": self.common} if self.rare else {}),
         }
 
     @classmethod
     def load(cls, name: str, saved: Mapping[str, Any]) -> Codes:
         """Return what `saved` has written; its values are texts."""
         levels = pl.Series(name, saved["levels"], dtype=pl.String)
-        return cls(name, saved["kind"], levels, np.array(saved["numbers"], dtype=np.float64), saved["gap"], "")
+        numbers = np.array(saved["numbers"], dtype=np.float64)
+        rare = tuple(saved.get("rare", ()))
+        return cls(name, saved["kind"], levels, numbers, saved["gap"], "", rare, saved.get("common"))
 
 
 def _places(levels: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
@@ -160,6 +183,40 @@ def codes_of(
     return Codes(different.name, "category", levels, np.arange(len(levels), dtype=np.float64), gap, reason)
 
 
+def without_rare(codes: Codes, counts: Mapping[str, int], least: int, rule: str) -> Codes:
+    """Return codes in which the categories of too few people are one, or missing.
+
+    Parameters
+    ----------
+    counts : mapping from values to int
+        How many people have each.
+    least : int
+        Fewer are too few.
+    rule : "merge" or "mask"
+        Merged ones are called "other"; if all of them together are too few, they are masked.
+
+    Examples
+    --------
+    >>> codes = codes_of(pl.Series("job", ["clerk", "king", "nurse", "pope"]), gaps=False)
+    >>> fewer = without_rare(codes, {"clerk": 90, "nurse": 40, "king": 3, "pope": 2}, 5, "merge")
+    >>> fewer.levels.to_list(), fewer.encode(pl.Series(["king", "nurse"])).tolist()
+    (['clerk', 'nurse', 'other'], [2.0, 1.0])
+    """
+    texts = codes.levels.cast(pl.String).to_list()
+    rare = [text for text in texts if counts.get(text, 0) < least]
+    if not rare or codes.kind != "category":
+        return codes
+    people = sum(counts.get(text, 0) for text in rare) + counts.get(_OTHER, 0) * (_OTHER not in rare)
+    common = _OTHER if rule == "merge" and people >= least else None
+    rare = [text for text in rare if text != common]
+    hidden = sum(counts.get(text, 0) for text in rare)
+    left = sorted({text for text in texts if text not in rare} | ({common} if common else set()))
+    gap = float(len(left)) if codes.gap is not None or common is None else None
+    levels = pl.Series(codes.name, left, dtype=pl.String)
+    numbers = np.arange(len(left), dtype=np.float64)
+    return Codes(codes.name, codes.kind, levels, numbers, gap, codes.reason, tuple(rare), common, hidden)
+
+
 def names_people(different: pl.Series, rows: int) -> bool:
     """Tell whether whole numbers, a different one in every row, look like the numbers of people.
 
@@ -180,8 +237,29 @@ def names_people(different: pl.Series, rows: int) -> bool:
     if rows < _FEWEST_NAMED or len(different) < rows:
         return False
     if different.dtype == pl.String:
-        return bool(different.str.contains(r"^\s*[+-]?\d+\s*$").all())
-    return different.dtype.is_integer()
+        if not different.str.contains(r"^\s*[+-]?\d+\s*$").all():
+            return False
+        different = different.str.strip_chars().cast(pl.Float64)
+    elif not different.dtype.is_integer():
+        return False
+    return _handed_out(np.sort(different.cast(pl.Float64).to_numpy()))
+
+
+def _handed_out(numbers: Floats) -> bool:
+    """Tell whether different whole numbers look handed out, not measured: all as long as one another, or even.
+
+    Parameters
+    ----------
+    numbers : array of shape (n,)
+        Rising.
+    """
+    if numbers[0] < 0:
+        return False
+    if np.floor(np.log10(max(numbers[0], 1.0))) == np.floor(np.log10(max(numbers[-1], 1.0))) and numbers[-1] >= 1e3:
+        return True
+    even = np.linspace(0.0, 1.0, len(numbers))
+    apart = np.abs((numbers - numbers[0]) / (numbers[-1] - numbers[0]) - even).max()
+    return bool(apart < _EVEN + _EVEN_BY_CHANCE / len(numbers) ** 0.5)
 
 
 def _ordered(levels: pl.Series, order: Sequence[str], *, gaps: bool) -> Codes:

@@ -6,8 +6,10 @@ the schema is fixed, and the release has the same columns, types, decimals and m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Self
 
 import numpy as np
@@ -272,3 +274,23 @@ _TYPES = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32,
 def known_type(name: str | None) -> pl.DataType | None:
     """Return the type of a name in a receipt, or None for types that come back as they are in the release."""
     return next((dtype() for dtype in _TYPES if str(dtype()) == name), None)
+
+
+def coarse_range(low: float, high: float) -> tuple[float, float]:
+    """Return a range of two significant digits around another: what nobody should see, and nobody's own value.
+
+    Examples
+    --------
+    >>> coarse_range(0.0, 302732.0), coarse_range(-17.23, 0.0456)
+    ((0.0, 310000.0), (-18.0, 0.046))
+    """
+    lower, upper = _coarse(low, up=False), _coarse(high, up=True)
+    return (lower, upper) if lower < upper else (lower, lower + max(abs(lower), 1.0))
+
+
+def _coarse(value: float, *, up: bool) -> float:
+    if value == 0.0 or not math.isfinite(value):
+        return value
+    step = Decimal(1).scaleb(Decimal(value).adjusted() - 1)
+    steps = (Decimal(value) / step).to_integral_value(ROUND_CEILING if up else ROUND_FLOOR)
+    return float(steps * step)

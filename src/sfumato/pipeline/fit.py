@@ -17,7 +17,7 @@ from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Gathered, Survey, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.files.schema import Look, Schema
+from sfumato.files.schema import Look, Schema, coarse_range
 from sfumato.files.source import Described
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Engine
@@ -110,9 +110,10 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
     drive.check(facts)
     drive.settle(
         {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
-        {column.name: column.rules.bounds for column in schema.numbers if column.rules.bounds is not None},
+        _bounds(schema, plan),
         plan.kinds,
         _gaps(schema, cells),
+        None if plan.relations is None else [one.text for one in plan.relations],
     )
     engine.begin_rounds(drive, facts)
     fitted = run_rounds(drive.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
@@ -129,12 +130,23 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
     return Fit(schema, cells, facts, known_as, fitted, kernel, rows_per_tile)
 
 
-def _gaps(schema: Schema, cells: Cells) -> dict[str, tuple[float, ...]]:
+def _bounds(schema: Schema, plan: Plan) -> dict[str, tuple[float, float]]:
+    """Return the bounds of columns: those of the policy, and for a method that nobody chose those that one can see."""
+    out = {}
+    for column in schema.numbers:
+        if column.rules.bounds is not None:
+            out[column.name] = column.rules.bounds
+        elif plan.policy.method is None:
+            out[column.name] = coarse_range(column.low, column.high)
+    return out
+
+
+def _gaps(schema: Schema, cells: Cells) -> dict[str, float]:
     """Return the number that stands for a missing cell, of every column that has some."""
     if cells.fills is None:
         return {}
     pairs = zip(schema.numbers, cells.fills.tolist(), strict=True)
-    return {column.name: (fill,) for column, fill in pairs if column.missing}
+    return {column.name: fill for column, fill in pairs if column.missing}
 
 
 def _ranges(schema: Schema) -> tuple[Floats, Floats]:

@@ -18,9 +18,11 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, UnchangedCellsWarning
+from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, SingledOutWarning, UnchangedCellsWarning
 from sfumato.files.coded import CodedSource
+from sfumato.files.codes import Codes
 from sfumato.files.finish import new_columns
+from sfumato.files.kept import singled_out
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
@@ -76,6 +78,8 @@ class ReleaseJob(Hidden):
         self._table, self._policy, self._owner, self._history = table, policy, owner, history
         self._fitted: Fit | None = None
         self._tally, self._digest = Tally(), ""
+        if isinstance(table, CodedSource):
+            self.notes += [_about_rare(one) for one in table.coded.codes.values() if one.rare]
 
     def fit(self, engine: Engine) -> Fit:
         """Run every pass but the last.
@@ -104,9 +108,13 @@ class ReleaseJob(Hidden):
         with guarded_writes(workspace.target):
             self._tally = engine.write(self.fitted.cells, job)
             self._digest = file_digest(workspace.part, self._owner.key.derive("released"))
+        _require_relations(self._tally)
         unchanged = _mostly_unchanged(self._tally, self.fitted)
         if unchanged:
             self._warn(unchanged, UnchangedCellsWarning)
+        warned = singled_out(self._tally.kept, self._tally.rows, self.plan.roles.keep)
+        if warned:
+            self._warn(warned, SingledOutWarning)
         return self._tally
 
     def audit(self, part: Path, kind: str) -> Any:
@@ -290,6 +298,7 @@ class ReleaseJob(Hidden):
             n_rows=fitted.schema.n_rows,
             hasher=rows_hasher(key, self.identity, [column.name for column in columns]),
             gaps=_gap_numbers(fitted) if plan.drive.exchanges else None,
+            relations=plan.relations or () if names is None else (),
         )
 
     @property
@@ -332,12 +341,30 @@ class ReleaseJob(Hidden):
         return self._history.add(self.fitted.known_as, self.identity)
 
 
+def _about_rare(codes: Codes) -> str:
+    """Say what became of the rare categories of a column; which they are is nobody's business."""
+    became = "missing" if codes.common is None else repr(codes.common)
+    return (
+        f"column {codes.name!r}: {len(codes.rare)} rare value(s) of {codes.people} people are {became} in the release; "
+        f"{len(codes.levels)} values are left"
+    )
+
+
 def _gap_numbers(fitted: Fit) -> Floats:
     """Return the number that stands for a missing cell of each column; nothing is equal to it where none is missing."""
     columns = fitted.schema.numbers
     if fitted.cells.fills is None:
         return np.full(len(columns), np.nan)
     return np.where([column.missing > 0 for column in columns], fitted.cells.fills, np.nan)
+
+
+def _require_relations(tally: Tally) -> None:
+    """Raise if released rows break a declared relation: nothing is released then."""
+    broken = [f"{count:,} released row(s) would break {text!r}" for text, count in tally.unmet.items() if count]
+    if broken:
+        raise DataError(
+            "; ".join(broken), hint="the method exchange keeps relations; others release columns one by one"
+        )
 
 
 def _put_back(path: Path, content: bytes | None) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.core.keys import Key
+from sfumato.core.relations import Relation, coded_relation, parse_relation
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, PolicyError
-from sfumato.files.coded import CodedColumns, CodedSource, has_other_columns, learn_columns
+from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
 from sfumato.files.headers import require_columns
 from sfumato.files.source import Described, Source
 from sfumato.perturb.catalogue import DEFAULT_METHOD
@@ -18,8 +19,10 @@ from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.method import build_drive
 from sfumato.policy.model import Column, MethodChoice, Policy, read_policy
+from sfumato.policy.other_kinds import has_other_kinds
 from sfumato.policy.roles import Roles, assign_roles
 
+_FEW_PEOPLE = 5  # fewer have a rare category, unless the method says otherwise
 EXCHANGE = "exchange"  # the method that takes every kind of column
 
 
@@ -40,6 +43,8 @@ class Plan(Hidden):
         Released columns that keep their place.
     kinds : dict from columns to str
         What a method that exchanges values is told: "continuous", "count" or "category".
+    relations : tuple of Relation, optional
+        What must hold in every released row; None if nobody said, and a method may look for itself.
     """
 
     policy: Policy
@@ -48,6 +53,7 @@ class Plan(Hidden):
     drive: Drive
     order: tuple[str, ...]
     kinds: dict[str, str] = field(default_factory=dict)
+    relations: tuple[Relation, ...] | None = None
 
 
 def settle_policy(
@@ -121,13 +127,13 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
     said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
     coded = source.coded if isinstance(source, CodedSource) else CodedColumns()
-    return Plan(policy, roles, cells, drive, order, {**said, **coded.kinds})
+    return Plan(policy, roles, cells, drive, order, {**said, **coded.kinds}, _relations(policy, roles, coded))
 
 
 def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tuple[Source, Policy]:
     """Return a table whose texts, flags and dates are counted, if they are to be exchanged; and the policy for it.
 
-    A table with such columns is exchanged unless somebody names another method, which then refuses them.
+    A table with such columns, or with codes, counts and spikes, is exchanged unless somebody names another method.
 
     Parameters
     ----------
@@ -146,17 +152,45 @@ def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tu
     chosen = perturber.method_id if perturber is not None else policy.method.name if policy.method else None
     if chosen is None and policy.enhance is None and policy.guard is None:
         counted = any(kind in {"category", "ordered", "date"} for kind in said.values())
-        if counted or has_other_columns(source, roles.confidential):
+        if counted or policy.columns.relations or has_other_kinds(source, roles.confidential):
             chosen = EXCHANGE
             policy = policy.model_copy(update={"method": MethodChoice(name=EXCHANGE)})
     if chosen != EXCHANGE:
         return source, policy
     orders = {name: one.order for name, one in policy.column.items() if one.order}
-    coded = learn_columns(source, roles.confidential, said, orders)
+    least = int((policy.method.parameters if policy.method else {}).get("min_atom", _FEW_PEOPLE))
+    coded = learn_columns(source, roles.confidential, said, orders, _rare(policy, roles), least)
     for name, markers in coded.markers.items():
         own = policy.column.setdefault(name, Column())
         own.missing_values = [*own.missing_values, *(one for one in markers if one not in own.missing_values)]
     return CodedSource(source, coded), policy
+
+
+def _rare(policy: Policy, roles: Roles) -> dict[str, str]:
+    """Return what becomes of the rare categories of each column; those that only move are left out."""
+    rules = dict.fromkeys(roles.confidential, policy.columns.rare)
+    rules.update({name: one.rare for name, one in policy.column.items() if one.rare is not None})
+    return {name: rule for name, rule in rules.items() if rule != "move"}
+
+
+def _relations(policy: Policy, roles: Roles, coded: CodedColumns) -> tuple[Relation, ...] | None:
+    """Return what must hold in every released row, in numbers."""
+    declared = policy.columns.relations
+    if declared is None:
+        return None
+    codes = {name: one.by_text() for name, one in coded.codes.items()}
+    where = policy.where("columns", "relations")
+    out = []
+    for text in declared:
+        relation = parse_relation(text)
+        unknown = [name for name in relation.columns if name not in roles.confidential]
+        if unknown:
+            raise PolicyError(
+                f"{where}the relation {text!r} names {unknown[0]!r}, which is no perturbed column",
+                hint="relations bind columns that are perturbed: " + ", ".join(roles.confidential),
+            )
+        out.append(coded_relation(relation, codes))
+    return tuple(out)
 
 
 def _require_numbers(source: Described, roles: Roles) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
+from sfumato.core.relations import relation_problem
 from sfumato.exceptions import PolicyError
 from sfumato.files.schema import ColumnRules
 from sfumato.policy.lines import find_lines, line_of, nearest_of
@@ -22,12 +23,23 @@ class _Strict(BaseModel):
 
 
 class Columns(_Strict):
-    """Which columns are dropped, and which are released unchanged."""
+    """Which columns are dropped, which are released unchanged, and what holds between them in every row."""
 
     identifier: list[str] = Field(default_factory=list)
     keep: list[str] = Field(default_factory=list)
     record_id: str | None = None
     missing_values: list[str] = Field(default_factory=list)
+    relations: list[str] | None = None
+    rare: Literal["move", "merge", "mask"] = "move"
+
+    @field_validator("relations")
+    @classmethod
+    def _can_be_read(cls, relations: list[str] | None) -> list[str] | None:
+        for text in relations or []:
+            problem = relation_problem(text)
+            if problem:
+                raise ValueError(problem)
+        return relations
 
 
 class Column(_Strict):
@@ -38,6 +50,7 @@ class Column(_Strict):
     missing_values: list[str] = Field(default_factory=list)
     kind: Literal["continuous", "count", "category", "ordered", "date"] | None = None
     order: list[str] = Field(default_factory=list)
+    rare: Literal["move", "merge", "mask"] | None = None
 
     @field_validator("bounds")
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from sfumato.files.codes import names_people
 from sfumato.files.source import Source
 from sfumato.frames.kinds import guess_number
 from sfumato.policy.roles import ColumnTraits
@@ -19,21 +20,38 @@ def profile(source: Source, rows: int = _ROWS) -> tuple[ColumnTraits, ...]:
     rows : int
         How many rows are looked at.
     """
+    head = first_rows(source, rows)
+    if head is None:
+        return tuple(ColumnTraits(name, "text", 0, 0) for name in source.names)
+    return tuple(_traits(head[name]) for name in source.names)
+
+
+def first_rows(source: Source, rows: int = _ROWS) -> pl.DataFrame | None:
+    """Return the first rows of a table; None if it has none.
+
+    Parameters
+    ----------
+    rows : int
+        How many, at most.
+    """
     frames: list[pl.DataFrame] = []
     for raw in source.batches():
         frames.append(raw.frame)
         if raw.stop >= rows:
             break
-    if not frames:
-        return tuple(ColumnTraits(name, "text", 0, 0) for name in source.names)
-    head = pl.concat(frames).head(rows)
-    return tuple(_traits(head[name]) for name in source.names)
+    return pl.concat(frames).head(rows) if frames else None
+
+
+def is_number(cells: pl.Series) -> bool:
+    """Tell whether a column holds numbers, as such or as text."""
+    return _kind(cells.drop_nulls()) in {"integer", "number"}
 
 
 def _traits(cells: pl.Series) -> ColumnTraits:
     present = cells.drop_nulls()
     kind, distinct = _kind(present), present.n_unique() if len(present) else 0
-    return ColumnTraits(cells.name, kind, len(present), distinct, _detail(present, kind))
+    handed_out = kind == "integer" and names_people(present.unique(), len(present))
+    return ColumnTraits(cells.name, kind, len(present), distinct, _detail(present, kind), handed_out)
 
 
 def _detail(cells: pl.Series, kind: str) -> str:

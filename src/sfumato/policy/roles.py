@@ -104,6 +104,8 @@ class ColumnTraits:
         Different values among them.
     detail : str
         What else its numbers say: few whole values, a value that many rows have.
+    handed_out : bool
+        Whether whole numbers that differ in every row look like those of people, and not like a measurement.
     """
 
     name: str
@@ -111,6 +113,7 @@ class ColumnTraits:
     rows: int
     distinct: int
     detail: str = ""
+    handed_out: bool = True
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def _guess(column: ColumnTraits) -> Guess:
     if column.kind == "number":
         return Guess(column.name, "confidential", "a column of numbers")
     if column.kind == "integer":
-        if every and (named or column.rows >= 100):
+        if every and (named or (column.rows >= 100 and column.handed_out)):
             return Guess(column.name, "identifier", "whole numbers, a different one in every row")
         if named and column.distinct > column.rows / 2:
             return Guess(column.name, "identifier", f"its name says {named!r}")

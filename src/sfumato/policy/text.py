@@ -10,8 +10,13 @@ from sfumato.policy.model import Policy
 from sfumato.policy.roles import Guess
 
 
-def first_policy(guesses: Sequence[Guess]) -> str:
+def first_policy(guesses: Sequence[Guess], relations: Sequence[str] = ()) -> str:
     """Return a policy to begin with: the guessed roles and their reasons.
+
+    Parameters
+    ----------
+    relations : sequence of str
+        What the first rows keep.
 
     Examples
     --------
@@ -51,6 +56,10 @@ def first_policy(guesses: Sequence[Guess]) -> str:
         lines.append("]")
     lines.append("# perturbed: every other column")
     lines += [f"#   {_value(guess.name)}   {guess.reason}" for guess in guesses if guess.role == "confidential"]
+    if relations:
+        lines.append("relations = [   # hold in the first rows, and will in every released one; strike what need not")
+        lines += [f"  {_value(text)}," for text in relations]
+        lines.append("]")
     return "\n".join(lines) + _REST
 
 

@@ -569,10 +569,16 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         keeps_distances=False,
         parameters=(
-            _CLUSTERINGS,
+            Parameter(
+                "clusterings",
+                "clusterings",
+                (2, 3, 4, 5, 6, 7, 8, "k-prototypes 3", "k-prototypes 5"),
+                "what to keep: numbers of k-means clusters, k-prototypes with its number, or fitted clusterers",
+            ),
             Parameter("kinds", "kinds", None, "what the columns hold: continuous, count or category", optional=True),
             Parameter("held", "held", None, "values of continuous columns that stay as they are", optional=True),
             Parameter("together", "together", None, "columns whose values are exchanged as one", optional=True),
+            Parameter("relations", "relations", None, "what holds in every row, as total = a + b", optional=True),
             Parameter(
                 "min_atom",
                 "integer",

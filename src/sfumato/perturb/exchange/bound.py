@@ -49,6 +49,23 @@ def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]
     return [tuple(sorted(group)) for group in groups]
 
 
+def join_units(units: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return units without common columns: those that share one are joined.
+
+    Examples
+    --------
+    >>> join_units([(0, 1), (1, 3), (2,), (3,)])
+    [(0, 1, 3), (2,)]
+    """
+    joined: list[set[int]] = []
+    for unit in units:
+        near = [group for group in joined if group & set(unit)]
+        first = joined.index(near[0]) if near else len(joined)
+        joined = [group for group in joined if group not in near]
+        joined.insert(first, set(unit).union(*near))
+    return [tuple(sorted(group)) for group in joined]
+
+
 def _mostly(codes: Integers, values: Integers) -> bool:
     """Tell whether most rows have one of some values."""
     return bool(np.isin(codes, values).mean() > _MOST_OPEN)

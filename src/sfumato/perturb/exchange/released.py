@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.secret import Hidden
+from sfumato.perturb.exchange.bonds import Bonds
 from sfumato.perturb.exchange.company import Company
 from sfumato.perturb.exchange.order import order_groups
 from sfumato.perturb.exchange.smear import smear
@@ -40,6 +41,22 @@ class Draw(Hidden):
 
 
 @dataclass(frozen=True, repr=False)
+class _Broken(Hidden):
+    """Lets sums follow their terms, and tells which rows break a relation then."""
+
+    bonds: Bonds
+    tile: Floats
+
+    @classmethod
+    def of(cls, bonds: Bonds | None, tile: Floats) -> _Broken | None:
+        return None if bonds is None else cls(bonds, tile)
+
+    def __call__(self, rows: Integers) -> Flags:
+        self.bonds.follow(self.tile, rows)
+        return self.bonds.broken(self.tile, rows)
+
+
+@dataclass(frozen=True, repr=False)
 class Exchanged(Hidden):
     """A table whose rows are to exchange values.
 
@@ -58,6 +75,8 @@ class Exchanged(Hidden):
         Values of each column that are not smeared.
     decimals : sequence of int or None
         Of each column.
+    bonds : Bonds
+        Relations between columns that every row keeps.
     exact : bool
         Whether rows of small atoms, too, exchange values only inside their atom.
     """
@@ -72,6 +91,7 @@ class Exchanged(Hidden):
     held: Sequence[tuple[float, ...]]
     decimals: Sequence[int | None]
     min_atom: int
+    bonds: Bonds
     exact: bool
 
     def draw(self, subkey: bytes) -> Draw:
@@ -175,9 +195,11 @@ class Exchanged(Hidden):
         # too few to hide one another: they join the largest group
         group = np.where(small, start[np.argmax(size)] if few else -1, start)
         values = self.tile.copy()
+        follows = self.bonds.derived()
         for column, wanted in enumerate(self.smeared):
-            if wanted:
-                smear(values[column], group, dice, column, self.held[column], self.decimals[column])
+            if wanted and column not in follows:
+                broken = _Broken.of(self.bonds.touching(column), values)
+                smear(values[column], group, dice, column, self.held[column], self.decimals[column], broken)
         return values
 
     def _own(self, times: int) -> Integers:
@@ -224,4 +246,8 @@ class Exchanged(Hidden):
         rows = np.maximum((incidence * self.atoms.counts).sum(axis=1), 1.0)
         # sums of whole numbers: exact in any order
         centres: Floats = np.rint((incidence @ sums) / rows[:, None])
+        named = self.atoms.named
+        of_modes = np.repeat(named.modes, named.sizes)
+        for own in space.categories:  # modes stay
+            centres[of_modes, own] = named.stacked[of_modes, own]
         return centres

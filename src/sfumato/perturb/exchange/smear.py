@@ -6,11 +6,11 @@ of the group stays exactly, nothing leaves its range, and the largest value is n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.variates import uniform
 from sfumato.perturb.exchange.swaps import Dice
 
@@ -19,7 +19,13 @@ _LEAST, _MOST = 0.15, 0.5  # share of the distance
 
 
 def smear(
-    values: Floats, group: Integers, dice: Dice, column: int, held: Sequence[float], decimals: int | None
+    values: Floats,
+    group: Integers,
+    dice: Dice,
+    column: int,
+    held: Sequence[float],
+    decimals: int | None,
+    broken: Callable[[Integers], Flags] | None = None,
 ) -> None:
     """Change the values of a column, group by group.
 
@@ -35,6 +41,8 @@ def smear(
         Values that many rows have, and that mean something: they stay.
     decimals : int, optional
         Decimals of the column; None for no limit.
+    broken : callable, optional
+        Tells which of some rows break a relation between columns now: they and their partners stay as they were.
     """
     free = np.flatnonzero(~np.isin(values, np.asarray(held)))
     scale = 1.0 if decimals is None else 10.0**decimals
@@ -50,6 +58,11 @@ def smear(
         step = share * (values[other] - values[one])
         if decimals is not None:  # away from nothing: a step of at least one unit where there is room for it
             step = np.minimum(np.ceil(step * scale), np.rint((values[other] - values[one]) * scale)) / scale
+        before = values[one], values[other]
         values[one], values[other] = values[one] + step, values[other] - step
         if decimals is not None:
             values[one], values[other] = np.rint(values[one] * scale) / scale, np.rint(values[other] * scale) / scale
+        if broken is not None:
+            back = np.flatnonzero(broken(one) | broken(other))
+            values[one[back]], values[other[back]] = before[0][back], before[1][back]
+            broken(np.concatenate([one[back], other[back]]))  # sums follow their terms back

@@ -66,6 +66,11 @@ class MixedSpace(Space):
         """Number of dimensions."""
         return self.axes[-1].first + self.axes[-1].width
 
+    @property
+    def categories(self) -> tuple[slice, ...]:
+        """The dimensions of each column of categories."""
+        return tuple(slice(axis.first, axis.first + axis.levels) for axis in self.axes if axis.levels)
+
     def coordinates(self, tile: Floats) -> Floats:
         """Return one row for each column: numbers as whole steps, categories as they are coded."""
         out = np.empty((len(self.axes), tile.shape[1]))

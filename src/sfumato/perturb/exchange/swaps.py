@@ -12,6 +12,7 @@ from sfumato.core.cipher import WordStream
 from sfumato.perturb.exchange.space import MixedSpace, Pull
 
 _CHUNK = 1 << 15  # rows whose pulls are computed at once
+_MOST_KNOWN = 1 << 23  # pulls that are computed once and held: of a small table all of them
 
 
 class Dice:
@@ -64,10 +65,17 @@ class Swaps:
         self.coordinates, self.units, self._own, self._pull = coordinates, units, own, Pull(space, centres)
         self.n = coordinates.shape[1]
         self.source = np.tile(np.arange(self.n), (len(units), 1))
+        everyone = np.arange(self.n)
+        small = self.n * len(units) * len(centres) <= _MOST_KNOWN
+        self._known = np.stack([self._computed(unit, everyone) for unit in range(len(units))]) if small else None
 
     def pull(self, unit: int, holders: Integers) -> Floats:
         """Return the pull of the values of one unit that some rows hold, shape (rows, centres)."""
         values = self.source[unit, holders]
+        return self._computed(unit, values) if self._known is None else self._known[unit, values]
+
+    def _computed(self, unit: int, values: Integers) -> Floats:
+        """Return the pull of the values that some rows had at first, in one unit."""
         first, *more = (self._pull.of(column, self.coordinates[column, values]) for column in self.units[unit])
         for one in more:
             first = first + one
@@ -75,6 +83,9 @@ class Swaps:
 
     def pulls(self, units: Integers, holders: Integers) -> Floats:
         """Return the pull of one value of each of some rows: of its own unit each."""
+        if self._known is not None:
+            known: Floats = self._known[units, self.source[units, holders]]
+            return known
         out = np.empty((len(holders), len(self._pull.half)))
         for unit in range(len(self.units)):
             here = np.flatnonzero(units == unit)
@@ -84,6 +95,10 @@ class Swaps:
 
     def scores(self, rows: Integers) -> Floats:
         """Return how strongly each centre draws some rows, shape (rows, centres)."""
+        if self._known is not None:
+            every = np.arange(len(self.units))[:, None]
+            drawn: Floats = self._known[every, self.source[:, rows]].sum(axis=0) - self._pull.half  # exact in any order
+            return drawn
         total = np.tile(-self._pull.half, (len(rows), 1))
         for unit in range(len(self.units)):
             total += self.pull(unit, rows)

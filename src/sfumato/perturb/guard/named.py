@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.likely_centres import likely_centres
+from sfumato.cluster.prototypes import likely_prototypes
 from sfumato.core.lattice import exact_product, lattice_bits, to_steps
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
@@ -24,6 +25,7 @@ USUAL_CARE = 6
 _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
 _STARTS = 20  # of k-means, times the care
 _LARGE, _MOST_STARTS = 1 << 18, 60  # regions of a table that is too large for more starts than that
+_GAMMA = 0.5  # what a differing category weighs in k-prototypes: half of a standard deviation, squared, as is usual
 _PROTOTYPES = 4  # centres for each cluster of a clusterer without centres
 
 
@@ -41,6 +43,11 @@ class Space(Hidden):
     offset: Floats
     unit: Floats
     bits: int
+
+    @property
+    def categories(self) -> tuple[slice, ...]:
+        """The dimensions of each column of categories."""
+        return ()
 
     def enter(self, tile: Floats) -> Floats:
         """Return a tile of the table in this space."""
@@ -82,11 +89,14 @@ class Named(Hidden):
         In whole steps.
     counted : tuple of bool
         Which of them were asked for as a number of k-means clusters.
+    modes : tuple of bool
+        Which of them have the modes of categories in their centres, as k-prototypes has; empty for none.
     """
 
     space: Space
     centres: tuple[Floats, ...]
     counted: tuple[bool, ...]
+    modes: tuple[bool, ...] = ()
 
     @cached_property
     def stacked(self) -> Floats:
@@ -119,9 +129,9 @@ def name_clusterings(
 
     Parameters
     ----------
-    clusterings : sequence of int or fitted clusterers
-        Numbers of k-means clusters, models with `cluster_centers_` in this space, or clusterers with `labels_` of the
-        rows of the table; the latter are kept through prototypes, a few for each cluster.
+    clusterings : sequence of int, str or fitted clusterers
+        Numbers of k-means clusters, "k-prototypes 3", models with `cluster_centers_` in this space, or clusterers with
+        `labels_` of the rows of the table; the latter are kept through prototypes, a few for each cluster.
     sample : array of shape (n, d)
         Rows of the table, in random order.
     numbers : array of shape (n,)
@@ -133,15 +143,24 @@ def name_clusterings(
     """
     steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
     distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
-    named, counted = [], []
+    named, counted, modes = [], [], []
     for index, wanted in enumerate(clusterings):
+        prototypes = count_of_prototypes(wanted)
+        if prototypes is not None:
+            if space.categories and prototypes <= distinct:  # without categories it is k-means
+                named.append(_k_prototypes(space, steps, prototypes, streams, care))
+                counted.append(False)
+                modes.append(True)
+            continue
         if is_count(wanted):
             if int(wanted) <= distinct:  # otherwise there are fewer different rows than clusters: nothing to keep
                 starts = min(_STARTS * care, _MOST_STARTS) if steps.size > _LARGE else _STARTS * care
                 named.append(_k_means(steps, int(wanted), streams, f"{wanted}", starts))
                 counted.append(True)
+                modes.append(False)
             continue
         counted.append(False)
+        modes.append(False)
         if hasattr(wanted, "cluster_centers_"):
             named.append(_given(space, wanted.cluster_centers_, len(steps)))
         else:
@@ -149,12 +168,34 @@ def name_clusterings(
     if not named:
         named.append(np.zeros((1, len(steps))))
         counted.append(False)
-    return Named(space, tuple(named), tuple(counted))
+        modes.append(False)
+    return Named(space, tuple(named), tuple(counted), tuple(modes))
 
 
 def is_count(wanted: Any) -> bool:
     """Tell whether a clustering is given as a number of k-means clusters."""
     return isinstance(wanted, Integral) and not isinstance(wanted, bool)
+
+
+def count_of_prototypes(wanted: Any) -> int | None:
+    """Return the number of clusters of "k-prototypes 3"; None for anything else.
+
+    Examples
+    --------
+    >>> count_of_prototypes("k-prototypes 3"), count_of_prototypes(3)
+    (3, None)
+    """
+    if not isinstance(wanted, str):
+        return None
+    name, _, count = wanted.partition(" ")
+    return int(count) if name == "k-prototypes" and count.isdecimal() and int(count) > 0 else None
+
+
+def _k_prototypes(space: Space, steps: Floats, k: int, streams: Streams, care: int) -> Floats:
+    starts = min(_STARTS * care, _MOST_STARTS)
+    words = streams.scalars("k-prototypes", f"{k}", 3 * k * starts)
+    weight = float(np.rint(_GAMMA / 2 * 2.0**space.bits))
+    return likely_prototypes(steps, space.categories, weight, k, words, starts=starts)
 
 
 def _k_means(steps: Floats, k: int, streams: Streams, name: str, starts: int) -> Floats:

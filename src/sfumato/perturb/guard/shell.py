@@ -18,7 +18,7 @@ from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
 from sfumato.perturb.guard.gather import Collected
-from sfumato.perturb.guard.named import USUAL_CARE, Space, find_space, is_count, name_clusterings
+from sfumato.perturb.guard.named import USUAL_CARE, Space, count_of_prototypes, find_space, is_count, name_clusterings
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Guard
@@ -58,6 +58,8 @@ class GuardShell(Perturber):
             if is_count(wanted):
                 if int(wanted) < 1:
                     raise ParameterError(f"{type(self).__name__}: a clustering of {wanted} clusters does not exist")
+            elif count_of_prototypes(wanted) is not None and self.exchanges:
+                continue
             elif not hasattr(wanted, "cluster_centers_") and not hasattr(wanted, "labels_"):
                 raise ParameterError(
                     f"{type(self).__name__}: clusterings take numbers of k-means clusters or fitted clusterers, "
@@ -70,6 +72,8 @@ class GuardShell(Perturber):
         own["clusterings"] = [
             int(wanted)
             if is_count(wanted)
+            else wanted
+            if isinstance(wanted, str)
             else np.asarray(
                 getattr(wanted, "cluster_centers_", None) if hasattr(wanted, "cluster_centers_") else wanted.labels_
             )

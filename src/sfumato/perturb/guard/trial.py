@@ -52,6 +52,7 @@ class Trial:
         self._atoms, self._of, self._streams = atoms, of, streams
         self._deviations = _deviations(original) if standardised else None
         steps = self._steps(original)
+        self._of_modes = atoms.named.modes or (False,) * len(atoms.named.centres)
         self._rivals: list[list[Floats]] = [[] for _ in atoms.named.centres]
         self._before = [self._likely(index, steps, _FIRST_STARTS) for index in range(len(atoms.named.centres))]
         self._floors = [_expected(runs, runs) for runs in self._before]
@@ -68,13 +69,15 @@ class Trial:
         seen = [steps, *self._restandardised(released)]
         total = 0.0
         for index, centres in enumerate(self._atoms.named.centres):
+            if self._of_modes[index]:  # k-means is not asked about clusterings that are none of its own
+                continue
             named = self._atoms.labels[self._of, index]
             wrong = other_labels(named, lattice_lloyd(steps, centres)[1])
             floor = self._floors[index]
             found = [_expected(self._before[index], self._likely(index, own, _STARTS)) for own in seen]
             wrong += sum(max(0.0, rate - floor) for rate in found) / len(found)
             total += wrong * (_SURE_WEIGHT if floor < _SURE else 1.0)
-        return total / len(self._floors)
+        return total / (len(self._floors) - sum(self._of_modes))
 
     def _restandardised(self, released: Floats) -> list[Floats]:
         """Return the release in its own standard deviations, unless that comes to the same."""

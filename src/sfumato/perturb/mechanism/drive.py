@@ -6,7 +6,7 @@ kernel, so that both reach the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,16 +97,26 @@ class Drive(Hidden):
         decimals: Mapping[str, int],
         bounds: Mapping[str, tuple[float, float]],
         kinds: Mapping[str, str] | None = None,
-        held: Mapping[str, tuple[float, ...]] | None = None,
+        gaps: Mapping[str, float] | None = None,
+        relations: Sequence[str] | None = None,
     ) -> None:
         """Tell a method that finishes its own rows which decimals and bounds the release will have.
 
         Parameters
         ----------
-        decimals, bounds, kinds, held : mappings from columns
+        decimals, bounds, kinds : mappings from columns
             What the method's own parameters say goes first; methods without such parameters are rounded afterwards.
+        gaps : mapping from columns to float
+            The number that stands for a missing cell.
+        relations : sequence of str, optional
+            What holds in every row; None lets the method look.
         """
         known = {parameter.name for parameter in self._perturber.catalogue_row().parameters}
+        held = {name: (gap,) for name, gap in (gaps or {}).items()}
+        if "relations" in known:
+            self._perturber._gaps = dict(gaps or {})
+            if relations is not None and self._perturber.relations is None:
+                self._perturber.relations = tuple(relations)
         for name, value in (("decimals", decimals), ("bounds", bounds), ("kinds", kinds), ("held", held)):
             if name in known and value:
                 own = getattr(self._perturber, name)
@@ -175,7 +185,7 @@ def _public(perturber: Perturber) -> dict[str, Any]:
         value = getattr(perturber, parameter.name)
         if isinstance(value, Perturber):
             out[parameter.name] = {value.method_id: _public(value)}
-        elif not parameter.secret and parameter.kind not in {"bounds", "held"}:  # they tell of the values
+        elif not parameter.secret and parameter.kind not in {"bounds", "held", "relations"}:  # they tell of the values
             out[parameter.name] = _shown(value)
     return out
 

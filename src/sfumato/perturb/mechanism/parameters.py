@@ -70,7 +70,7 @@ class Parameter:
     kind : str
         "number", "integer", "choice", "flag", "numbers" (one, or one for each column), "number or integer"
         (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "decimals", "bounds",
-        "kinds", "held", "together".
+        "kinds", "held", "together", "relations".
     default : object
     help : str
         One line in plain words.
@@ -128,6 +128,7 @@ class Parameter:
                 "kinds": "a kind for each column by name",
                 "held": "some numbers for each column by name",
                 "together": "groups of columns",
+                "relations": "relations between columns, as text",
             }[self.kind]
         return text + (", or None" if self.optional else "")
 
@@ -204,6 +205,8 @@ def _fits(parameter: Parameter, value: Any) -> bool:
         return isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values())
     if kind == "held":
         return isinstance(value, Mapping) and all(_is_sequence(numbers) for numbers in value.values())
+    if kind == "relations":
+        return _is_sequence(value) and all(isinstance(one, str) for one in value)
     return _is_sequence(value)  # the method itself knows what must stand inside
 
 

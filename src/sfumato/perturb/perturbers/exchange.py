@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 from sfumato._arrays import Floats, Integers
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask, ask_both
+from sfumato.core.relations import coded_relation, parse_relation
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.coded import Coding, find_coding
 from sfumato.frames.kinds import EXCHANGED_KINDS, guess_number
-from sfumato.perturb.exchange.bound import bound_columns
+from sfumato.frames.related import find_relations
+from sfumato.perturb.exchange.bonds import Bonds, BrokenRows
+from sfumato.perturb.exchange.bound import bound_columns, join_units
 from sfumato.perturb.exchange.released import Draw, Exchanged
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
@@ -52,8 +55,10 @@ class AtomExchange(GuardShell):
 
     Parameters
     ----------
-    clusterings : sequence of int or fitted clusterers
-        What to keep: numbers of k-means clusters, or clusterers fitted in the space of `scaling`. Default: 2 to 8.
+    clusterings : sequence of int, str or fitted clusterers
+        What to keep: numbers of k-means clusters, "k-prototypes 3" and its like (k-means where a table has no
+        categories, and left out there), or clusterers fitted in the space of `scaling`. Default: 2 to 8, and
+        k-prototypes 3 and 5.
     kinds : mapping of column to str, optional
         "continuous", "count" (whole values that stay values of the column), or "category" (codes from 0 to the number
         of categories less one). Columns that are not named are looked at. Default: None.
@@ -63,6 +68,9 @@ class AtomExchange(GuardShell):
     together : sequence of sequences of columns, optional
         Columns whose values belong together and are exchanged as one. None (default) takes columns of which one
         determines the other, as a town its region; an empty list takes none.
+    relations : sequence of str, optional
+        What holds in every row and must hold in the release: "total = a + b", "from <= to", "x = -1 exactly where
+        y = 0". None (default) keeps those that all rows keep and hardly keep by chance; an empty list keeps none.
     min_atom : int
         Smallest atom, in rows, that exchanges values only in itself. Default: 5.
     exact_centres : bool
@@ -92,10 +100,11 @@ class AtomExchange(GuardShell):
 
     def __init__(
         self,
-        clusterings: Sequence[Any] = (2, 3, 4, 5, 6, 7, 8),
+        clusterings: Sequence[Any] = (2, 3, 4, 5, 6, 7, 8, "k-prototypes 3", "k-prototypes 5"),
         kinds: Mapping[str, str] | None = None,
         held: Mapping[str, Sequence[float]] | None = None,
         together: Sequence[Sequence[str]] | None = None,
+        relations: Sequence[str] | None = None,
         min_atom: int = 5,
         exact_centres: bool = False,
         scaling: str | None = "std",
@@ -111,6 +120,7 @@ class AtomExchange(GuardShell):
         self.kinds = kinds
         self.held = held
         self.together = together
+        self.relations = relations
         self.min_atom = min_atom
         self.exact_centres = exact_centres
         self.scaling = scaling
@@ -179,10 +189,14 @@ class AtomExchange(GuardShell):
         They say as much about the originals as the centres of any clustering: for the owner, not for the release.
         """
         fitted: _Fitted = self._fitted_state().fitted
-        return tuple(centres * 2.0**-fitted.space.bits for centres in fitted.atoms.named.centres)
+        named = fitted.atoms.named
+        own = [centres for centres, modes in zip(named.centres, named.modes, strict=True) if not modes]
+        return tuple(centres * 2.0**-fitted.space.bits for centres in own)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        for text in self.relations or ():
+            parse_relation(text)
         for name, kind in (self.kinds or {}).items():
             if kind not in EXCHANGED_KINDS:
                 raise ParameterError(
@@ -201,7 +215,10 @@ class AtomExchange(GuardShell):
         def codes(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
             return atom_codes(named.labels(space.enter(tile)), named.sizes), tile[:0]
 
-        atoms = Atoms.from_moments(named, (yield from ask(AtomMoments(codes, cross=False))))
+        bonds = self._bonds(facts, rows, kinds, decimals, coding)
+        counted, broken = yield from ask_both(AtomMoments(codes, cross=False), BrokenRows(bonds))
+        atoms = Atoms.from_moments(named, counted)
+        bonds = self._kept_bonds(bonds, broken)
         labels, tile, of = yield from self._all_rows(facts, space, atoms)
         smeared = [kind == "continuous" for kind in kinds]
         exchanged = Exchanged(
@@ -210,11 +227,12 @@ class AtomExchange(GuardShell):
             labels,
             tile,
             of,
-            self._units(facts, rows, kinds),
+            self._units(facts, rows, kinds, bonds),
             smeared,
             held,
             decimals,
             int(self.min_atom),
+            bonds,
             exact=bool(self.exact_centres),
         )
         chosen = self._best(exchanged, space, atoms, tile, of, streams)
@@ -269,7 +287,39 @@ class AtomExchange(GuardShell):
             decimals.append(guess.decimals if known[column] is None else known[column])
         return kinds, held, decimals
 
-    def _units(self, facts: Facts, sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]:
+    def _bonds(
+        self, facts: Facts, sample: Floats, kinds: Sequence[str], decimals: Sequence[int | None], coding: Coding
+    ) -> Bonds:
+        """Return the relations that are declared, or that a sample of the rows keeps."""
+        gaps = {**vars(self).get("_gaps", {}), **{name: held[0] for name, held in coding.held.items()}}
+        if self.relations is None:
+            seen = sample.copy()
+            for column, name in enumerate(facts.names):
+                if name in gaps and kinds[column] != "category":
+                    seen[seen[:, column] == gaps[name], column] = np.nan
+            relations = find_relations(seen, facts.names, kinds)
+        else:
+            codes = {name: one.by_text() for name, one in coding.codes.items()}
+            relations = [coded_relation(parse_relation(text), codes) for text in self.relations]
+        for one in relations:
+            unknown = [name for name in one.columns if name not in facts.names]
+            if unknown:
+                raise ParameterError(f"AtomExchange: {one.text!r} names {unknown[0]!r}, which is not perturbed")
+        numbers = {name: gap for name, gap in gaps.items() if name in facts.names}
+        numbers = {name: gap for name, gap in numbers.items() if kinds[facts.names.index(name)] != "category"}
+        return Bonds(relations, facts.names, numbers, decimals, facts.low, facts.high)
+
+    def _kept_bonds(self, bonds: Bonds, broken: BrokenRows) -> Bonds:
+        """Return the relations that all rows keep; one that was declared and is broken already is an error."""
+        wrong = [(one, count) for one, count in zip(bonds.relations, broken.counts.tolist(), strict=True) if count]
+        if self.relations and wrong:
+            raise DataError(
+                "; ".join(f"{count:,} row(s) of the table break the relation {one.text!r}" for one, count in wrong),
+                hint="correct these rows, or leave the relation out",
+            )
+        return bonds.only([one for one in bonds.relations if one not in [lost for lost, _ in wrong]])
+
+    def _units(self, facts: Facts, sample: Floats, kinds: Sequence[str], bonds: Bonds) -> list[tuple[int, ...]]:
         """Return the columns that move together, each in one unit."""
         if self.together is None:
             units = bound_columns(sample, kinds)
@@ -283,7 +333,7 @@ class AtomExchange(GuardShell):
         taken = [column for unit in units for column in unit]
         if len(set(taken)) < len(taken):
             raise ParameterError("AtomExchange: a column stands twice in together", hint="join the two groups")
-        return [*units, *((column,) for column in range(facts.n_columns) if column not in taken)]
+        return join_units([*units, *bonds.units(), *((column,) for column in range(facts.n_columns))])
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         return fitted.stored.find(rows.labels())

@@ -17,11 +17,13 @@ from sfumato._arrays import Flags, Floats
 from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import Facts
+from sfumato.core.relations import Relation
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.files.finish import finish_column, numbers_of, released_cells
+from sfumato.files.kept import KeptCombinations
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.schema import Look, NumberColumn
 from sfumato.perturb.mechanism.drive import Drive
@@ -56,6 +58,8 @@ class WriteJob(Hidden):
     gaps : array of shape (columns,), optional
         For methods that exchange missing cells, too: the number that stands for one in each column. Otherwise a cell is
         missing in the release where it was missing in the table.
+    relations : tuple of Relation
+        What must hold in every released row.
     """
 
     kernel: Callable[[Floats, Rows], Floats]
@@ -69,6 +73,7 @@ class WriteJob(Hidden):
     n_rows: int
     hasher: RowHasher
     gaps: Floats | None = None
+    relations: tuple[Relation, ...] = ()
 
 
 @dataclass
@@ -88,6 +93,10 @@ class Tally:
         Largest difference between an original and a restored value.
     lanes : pair of int
         Sums of keyed hashes of the released rows; see `RowHasher`.
+    unmet : dict
+        Rows that break each relation.
+    kept : KeptCombinations
+        Rows by their values in the kept columns.
     """
 
     rows: int = 0
@@ -96,15 +105,19 @@ class Tally:
     unchanged: dict[str, int] = field(default_factory=dict)
     errors: dict[str, float] = field(default_factory=dict)
     lanes: tuple[int, int] = (0, 0)
+    unmet: dict[str, int] = field(default_factory=dict)
+    kept: KeptCombinations = field(default_factory=KeptCombinations)
 
     def merge(self, other: Tally) -> None:
         """Add another tally."""
         self.rows += other.rows
         self.neutralised += other.neutralised
         self.broken += other.broken
+        self.kept.merge(other.kept)
         self.lanes = (self.lanes[0] + other.lanes[0], self.lanes[1] + other.lanes[1])
-        for name, count in other.unchanged.items():
-            self.unchanged[name] = self.unchanged.get(name, 0) + count
+        for mine, theirs in ((self.unchanged, other.unchanged), (self.unmet, other.unmet)):
+            for name, count in theirs.items():
+                mine[name] = mine.get(name, 0) + count
         for name, error in other.errors.items():
             self.errors[name] = max(self.errors.get(name, 0.0), error)
 
@@ -184,6 +197,20 @@ def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
             if masks[i] is not None:
                 same &= ~masks[i]  # type: ignore[operator]
             tally.unchanged[column.name] = int(np.count_nonzero(same))
+    tally.unmet = _unmet(units, masks, job)
     if job.undo is not None:
         tally.errors = {column.name: float(error) for column, error in zip(job.columns, errors, strict=True)}
     return Finished(units, masks, tally)
+
+
+def _unmet(units: list[Floats], masks: list[Flags | None], job: WriteJob) -> dict[str, int]:
+    """Return how many released rows break each relation."""
+    places = {column.name: i for i, column in enumerate(job.columns)}
+    decimals = {column.name: column.decimals for column in job.columns}
+
+    def cells(name: str) -> Floats:
+        place = places[name]
+        values, mask = numbers_of(units[place], job.columns[place]), masks[place]
+        return values if mask is None else np.where(mask, np.nan, values)
+
+    return {one.text: int(np.count_nonzero(one.broken(cells, decimals))) for one in job.relations}

@@ -15,6 +15,7 @@ from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.finish import assemble, output_types, plain_numbers
 from sfumato.files.formats.sinks import Sink, open_sink
 from sfumato.files.formulas import count_cells_with_breaks
+from sfumato.files.kept import KeptCombinations
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.opening import file_kind
 from sfumato.files.schema import Look
@@ -109,6 +110,7 @@ class LocalEngine:
             )
             frame, neutralised = coded.decode(frame, as_text=as_text)
             done.tally.neutralised += neutralised
+            done.tally.kept = KeptCombinations.of(raw.frame.select(cells.roles.keep))
             if raw.text is not None:
                 kept = (raw.frame[name] for name in cells.roles.keep)
                 done.tally.broken = sum(count_cells_with_breaks(one, self._source.style.separator) for one in kept)
