@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from sfumato.exceptions import DataError
 
 MOST_CATEGORIES = 500  # more different texts than that are names or remarks, and no categories
 MOST_DATES = 200_000
-_FEWEST_NAMED = 100  # rows: in fewer, whole numbers may well be all different
+FEWEST_NAMED = 100  # rows: in fewer, whole numbers may well be all different
 _SHARED = 3  # people who share a category, on average, at least
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d")
 _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%H:%M:%S", "%H:%M")
@@ -92,6 +93,18 @@ class Codes(Hidden):
             "numbers": self.numbers.tolist(),
             "gap": self.gap,
         }
+
+    def plain(self) -> list[Any]:
+        """Return the codes as plain values that keep the type of the column: what another process is told."""
+        levels = io.BytesIO()
+        self.levels.alias(self.name).to_frame().write_ipc(levels)
+        return [self.name, self.kind, levels.getvalue(), self.numbers, self.gap]
+
+    @classmethod
+    def of_plain(cls, plain: Sequence[Any]) -> Codes:
+        """Return what `plain` has written."""
+        name, kind, levels, numbers, gap = plain
+        return cls(name, kind, pl.read_ipc(io.BytesIO(levels))[name], numbers, gap, "")
 
     @classmethod
     def load(cls, name: str, saved: Mapping[str, Any]) -> Codes:
@@ -177,7 +190,7 @@ def names_people(different: pl.Series, rows: int) -> bool:
     >>> names_people(pl.Series(range(1000, 1200)), 200), names_people(pl.Series(range(90)), 200)
     (True, False)
     """
-    if rows < _FEWEST_NAMED or len(different) < rows:
+    if rows < FEWEST_NAMED or len(different) < rows:
         return False
     if different.dtype == pl.String:
         return bool(different.str.contains(r"^\s*[+-]?\d+\s*$").all())

@@ -19,7 +19,7 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, UnchangedCellsWarning
-from sfumato.files.coded import CodedSource
+from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.finish import new_columns
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
@@ -318,7 +318,7 @@ class ReleaseJob(Hidden):
             fitted=drive.save(fitted.fitted) if drive.invertible else None,
             errors=self._tally.errors,
             released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
-            coded=self._table.coded.saved() if isinstance(self._table, CodedSource) else {},
+            coded=_saved_codes(self._table),
         )
 
     def _warn(self, note: str, kind: type[Warning]) -> None:
@@ -330,6 +330,12 @@ class ReleaseJob(Hidden):
         if self._history is None or self.fitted.known_as is None:
             return False
         return self._history.add(self.fitted.known_as, self.identity)
+
+
+def _saved_codes(table: Described) -> dict[str, Any]:
+    """Return how the columns of a table are counted, for the receipt; nothing where all hold numbers."""
+    coded: CodedColumns = getattr(table, "coded", CodedColumns())
+    return coded.saved() if coded.codes or coded.commas or isinstance(table, CodedSource) else {}
 
 
 def _gap_numbers(fitted: Fit) -> Floats:

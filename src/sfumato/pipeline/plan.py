@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, PolicyError
 from sfumato.files.coded import CodedColumns, CodedSource, has_other_columns, learn_columns
 from sfumato.files.headers import require_columns
-from sfumato.files.source import Described, Source
+from sfumato.files.source import Described
 from sfumato.perturb.catalogue import DEFAULT_METHOD
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
@@ -20,6 +20,7 @@ from sfumato.pipeline.method import build_drive
 from sfumato.policy.model import Column, MethodChoice, Policy, read_policy
 from sfumato.policy.roles import Roles, assign_roles
 
+T = TypeVar("T", bound=Any)
 EXCHANGE = "exchange"  # the method that takes every kind of column
 
 
@@ -120,11 +121,13 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey)
     order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
     said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
-    coded = source.coded if isinstance(source, CodedSource) else CodedColumns()
+    coded: CodedColumns = getattr(source, "coded", CodedColumns())
     return Plan(policy, roles, cells, drive, order, {**said, **coded.kinds})
 
 
-def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tuple[Source, Policy]:
+def read_every_kind(
+    source: T, policy: Policy, perturber: Any = None, learn: Any = learn_columns, counted_as: Any = CodedSource
+) -> tuple[T, Policy]:
     """Return a table whose texts, flags and dates are counted, if they are to be exchanged; and the policy for it.
 
     A table with such columns is exchanged unless somebody names another method, which then refuses them.
@@ -133,6 +136,8 @@ def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tu
     ----------
     perturber : Perturber, optional
         Used instead of the policy's method.
+    learn, counted_as : callables
+        How the columns of such a table are learnt, and what it is when they are counted.
     """
     columns = policy.columns
     roles = assign_roles(
@@ -152,11 +157,11 @@ def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tu
     if chosen != EXCHANGE:
         return source, policy
     orders = {name: one.order for name, one in policy.column.items() if one.order}
-    coded = learn_columns(source, roles.confidential, said, orders)
+    coded = learn(source, roles.confidential, said, orders)
     for name, markers in coded.markers.items():
         own = policy.column.setdefault(name, Column())
         own.missing_values = [*own.missing_values, *(one for one in markers if one not in own.missing_values)]
-    return CodedSource(source, coded), policy
+    return counted_as(source, coded), policy
 
 
 def _require_numbers(source: Described, roles: Roles) -> None:

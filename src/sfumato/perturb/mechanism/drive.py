@@ -20,6 +20,7 @@ from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_facts
+from sfumato.perturb.mechanism.grouping import Grouping
 from sfumato.perturb.mechanism.invertible import Invertible
 from sfumato.perturb.mechanism.saved_state import load_state, save_state
 
@@ -61,7 +62,7 @@ class Drive(Hidden):
 
     @property
     def tier(self) -> str:
-        """Say "row" if rows are perturbed one by one, "table" if they depend on one another."""
+        """Say "row" if rows are perturbed one by one, "group" if they meet in groups, "table" if they need all rows."""
         return self._perturber.tier
 
     @property
@@ -91,6 +92,17 @@ class Drive(Hidden):
     def exchanges(self) -> bool:
         """Whether rows take one another's values, missing ones included."""
         return self._perturber.exchanges
+
+    @property
+    def meets(self) -> bool:
+        """Whether rows are released in groups; see `grouping`."""
+        return self._perturber.meets
+
+    def grouping(self, fitted: Any) -> Grouping:
+        """Return how the rows of a fitted table meet, of a method that lets them."""
+        assert self.meets
+        grouping: Grouping = fitted
+        return grouping
 
     def settle(
         self,
