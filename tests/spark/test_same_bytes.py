@@ -164,6 +164,18 @@ def test_a_table_without_an_order_is_keyed_by_its_persons(spark: Any, people: Pa
     assert not kept[0].equals(here)
 
 
+def test_rows_named_by_persons_meet_if_each_has_one(spark: Any, people: Path, tmp_path: Path) -> None:
+    options = {"method": "exchange", "parameters": SETTINGS["exchange"], "record_id": "id", **ROLES}
+    here = pl.read_parquet(local_release(people, tmp_path, **options))
+    rows = pl.read_parquet(people / "*.parquet")
+    released = sf.spark.release(spark.createDataFrame(rows.to_arrow()).repartition(3), key=KEY, **options)
+    there = pl.read_parquet(sorted(spark_rows(released, tmp_path).glob("*.parquet")))
+    assert there.sort(pl.all()).equals(here.sort(pl.all())), "in another order: the table has none"
+    twice = spark.createDataFrame(pl.concat([rows, rows.head(5)]).to_arrow())
+    with pytest.raises(DataError, match="several rows have one record id"):
+        sf.spark.release(twice, key=KEY, **options)
+
+
 def flaky(batches: Any) -> Any:
     """Kill the worker in the middle of its rows, at the first attempt of a task."""
     import os

@@ -90,11 +90,13 @@ class SparkEngine:
 
     def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:  # noqa: ARG002
         """Let rows meet when they are released; see `Engine`."""
+        from pyspark.sql import functions as sql
+
         self._meets = True
         person = cells.roles.record_id
         if person is not None:
-            ids = self._table.rows((person,)).groupBy(quoted(person)).count().filter("count > 1").limit(1)
-            if self._run(ids.collect):
+            ids = self._table.rows((person,)).agg(sql.count_distinct(sql.col(quoted(person))))
+            if self._run(ids.first)[0] < facts.n_rows:
                 raise DataError(
                     "several rows have one record id, and this method gives every row a place of its own",
                     hint="leave out the record id: exchanged rows carry no noise that would average out",
