@@ -9,7 +9,7 @@ from sfumato.perturb.catalogue import methods
 
 __all__ = ["scaling_page"]
 
-_TABLE_TIER = "gathers the table"
+_TABLE_TIER, _GROUP_TIER = "gathers the table", "gathers it up to 32 million cells"
 
 
 def scaling_page(results: dict[str, Any]) -> str:
@@ -32,7 +32,7 @@ def _methods(kernels: dict[str, Any] | None) -> list[str]:
     for method in methods():
         row = measured.get(method.name)
         cost = [f"{row[5]:.1f}", f"{row[6]:.1f}"] if row else ["", ""]
-        memory = _TABLE_TIER if method.tier == "table" else "summaries"
+        memory = {"table": _TABLE_TIER, "group": _GROUP_TIER}.get(method.tier, "summaries")
         lines.append(f"| `{method.name}` | `{method.id}` | {method.passes} | {memory} | {' | '.join(cost)} |")
     return lines
 
@@ -68,7 +68,8 @@ summaries that the method asks for, and once to write. So
 - *The kernel* costs a few copies of the table in memory; with the extra `[fast]` less. The last two columns are the whole of
   `fit_transform` in memory, in units of copying the table.
 - *Memory* is a few batches and the method's summaries, whatever the size of the file. Methods of the table tier need each
-  row's neighbours and hold all confidential columns: 8 bytes a cell, several times over.
+  row's neighbours and hold all confidential columns: 8 bytes a cell, several times over. Those of the group tier hold 8 bytes a
+  cell once, up to 32 million cells; rows of larger tables wait on the disk, sealed, until their group has come together.
 - Atom mixing names its clusterings on a keyed sample of 100,000 rows, so from there on it grows by its passes alone.
 """
 _GROWTH = """

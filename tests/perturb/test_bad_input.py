@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sfumato.exceptions import ConstantColumnWarning, DataError, ParameterError, SfumatoError, UnchangedCellsWarning
 from sfumato.perturb import (
     AdditiveNoise,
+    AtomExchange,
     ChaoticNoise,
     Enhanced,
     Hybrid,
@@ -124,6 +125,7 @@ BAD_PARAMETERS = [
     (Enhanced(Translation(), fraction=1.5), "fraction must be a number above 0 to 1"),
     (Enhanced(Translation(), distributions=[("normal", 0, 1)]), "1 distribution(s) for 5"),
     (Enhanced(Enhanced(Translation())), "cannot be enhanced again"),
+    (Enhanced(AtomExchange()), "lets rows exchange their values"),
     (Enhanced(AdditiveNoise(scale=0)), "scale"),
     (Enhanced(RandomProjection(2)), "no default"),
     (Hybrid(operations=[("add", 1)]), "1 operation(s) for 5"),

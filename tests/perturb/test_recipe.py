@@ -38,6 +38,16 @@ def table() -> np.ndarray:
     return np.concatenate([rng.normal(size=(220, 4)) + centre for centre in (0.0, 8.0, 20.0)])
 
 
+def released_groups(grouping: Any, tile: np.ndarray) -> np.ndarray:
+    """Release the groups one after the other, the last one first, each with its rows in another order."""
+    labels, out = np.arange(tile.shape[1], dtype=np.uint64), np.empty_like(tile)
+    groups = grouping.groups(tile, labels)
+    for group in np.unique(groups)[::-1]:
+        rows = np.random.default_rng(int(group)).permutation(np.flatnonzero(groups == group))
+        out[:, rows] = grouping.release(tile[:, rows], labels[rows], groups[rows])[0]
+    return out
+
+
 @pytest.mark.parametrize(("name", "perturber"), CASES, ids=[name for name, _ in CASES])
 def test_a_replay_of_packed_rounds_releases_the_same_rows(name: str, perturber: Any) -> None:
     frame = read_frame(table(), None)
@@ -65,8 +75,11 @@ def test_a_replay_of_packed_rounds_releases_the_same_rows(name: str, perturber: 
         if position % 2 == len(packed) % 2:
             replay.advance([unpack(one) for one in packed[:position]])
     rows = RowRange(0, 660)
-    expected = drive.kernel(fitted)(frame.tile(0, 660), rows)
-    assert replay.kernel(frame.tile(0, 660), rows).tobytes() == expected.tobytes()
+    if drive.meets:
+        expected, found = (released_groups(one, frame.tile(0, 660)) for one in (fitted, replay.fitted))
+    else:
+        expected, found = drive.kernel(fitted)(frame.tile(0, 660), rows), replay.kernel(frame.tile(0, 660), rows)
+    assert found.tobytes() == expected.tobytes()
     in_memory = type(perturber)(**{**perturber.get_params(deep=False), "key": KEY}).fit_transform(table())
     assert name in ("pca", "rp") or expected.T.tobytes() == np.ascontiguousarray(in_memory).tobytes()
 

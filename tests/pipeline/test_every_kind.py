@@ -14,6 +14,8 @@ from click.testing import CliRunner
 import sfumato as sf
 from sfumato import cli
 from sfumato.exceptions import DataError, ReceiptError, SfumatoError
+from sfumato.files.storage.sealed_rows import SealedRows
+from sfumato.pipeline.engines import meeting
 from sfumato.pipeline.engines.local import LocalEngine
 from tests.perturb.test_exchange import bank
 
@@ -125,6 +127,35 @@ def test_threads_batches_and_memory_give_the_same_bytes(tmp_path: Path) -> None:
         )
         outputs.append(target.read_bytes())
     assert outputs[0] == outputs[1]
+
+
+def test_a_table_that_meets_in_sealed_files_is_the_one_that_meets_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, key = write(bank(900), tmp_path / "in.csv"), sf.Key.generate()
+    options = {"key": key, "method": "exchange", "parameters": QUICK}
+    sf.release(source, tmp_path / "first.csv", receipt=tmp_path / "r", **options)
+    seen: list[bytes] = []
+    remove = SealedRows.remove
+
+    def look(self: SealedRows) -> None:
+        seen.append(self._path.read_bytes())
+        assert self._path.stat().st_mode & 0o077 == 0
+        remove(self)
+
+    monkeypatch.setattr(SealedRows, "remove", look)
+    for number, (cells, held, bucket, threads) in enumerate([(0, 1 << 12, 1 << 13, 1), (0, 1 << 16, 1 << 15, 3)]):
+        for name, value in (("MOST_CELLS", cells), ("_HELD_BYTES", held), ("_BUCKET_BYTES", bucket)):
+            monkeypatch.setattr(meeting, name, value)
+        target = tmp_path / f"again{number}.csv"
+        sf.release(source, target, receipt=tmp_path / f"r{number}", threads=threads, batch_rows=200, **options)
+        assert target.read_bytes() == (tmp_path / "first.csv").read_bytes()
+    assert len(seen) == 2
+    scores = pl.read_csv(source)["score"].to_numpy()
+    for raw in seen:
+        assert len(raw) > 8 * 9 * 900
+        assert not any(score.tobytes() in raw for score in scores), "originals lie there sealed only"
+    assert not list(tmp_path.glob(".*part*"))
 
 
 def test_free_text_and_identifiers_are_named_all_at_once(tmp_path: Path) -> None:

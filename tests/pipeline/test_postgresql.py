@@ -17,6 +17,7 @@ from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.formats import postgresql
 from sfumato.receipts.body import release_order
 from tests.leaks.attacks import outside_chance
+from tests.perturb.test_exchange import bank
 from tests.pipeline.tables import people
 
 KEY = sf.Key.from_insecure_seed(7)
@@ -116,6 +117,36 @@ def test_mistakes_are_one_line_without_credentials(server: str, tmp_path: Path) 
         sf.release("postgresql://me@localhost:1/bank", out, query=QUERY, key=KEY)
     assert caught.value.__cause__ is None
     assert not out.exists()
+
+
+def test_texts_dates_flags_and_gaps_go_from_a_table_to_a_table(server: str, tmp_path: Path) -> None:
+    from adbc_driver_postgresql import dbapi
+
+    before = bank(300)
+    with dbapi.connect(server) as connection:
+        with connection.cursor() as cursor:
+            arrow = before.with_row_index("n").with_columns(pl.col("n").cast(pl.Int64))
+            cursor.adbc_ingest("bank", arrow.to_arrow(compat_level=pl.CompatLevel.oldest()), mode="create")
+        connection.commit()
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[columns]\nidentifier = ["n"]\n[method]\nname = "exchange"\nclusterings = [2, 3]\ndraws = 1\n')
+    words = ["release", server, "--query", "SELECT * FROM bank ORDER BY n", "-o", server, "--table", "bank_released"]
+    options = ["--policy", str(policy), "--key", str(tmp_path / "my.key")]
+    done = CliRunner().invoke(sfumato, [*words, *options], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    after = rows_of(server, "SELECT * FROM bank_released ORDER BY ctid")
+    assert after.schema == rows_of(server, "SELECT * FROM bank LIMIT 0").drop("n").schema
+    for name in before.columns:
+        assert after[name].null_count() == before[name].null_count(), name
+    for name in ("job", "sector", "married", "since", "visits"):
+        old, new = (one[name].drop_nulls().sort().to_list() for one in (before, after))
+        assert old == new, name
+    assert not set(after.iter_rows()) & set(before.iter_rows())
+    # the rows of the query, in a file, give the same release
+    before.write_parquet(tmp_path / "in.parquet")
+    quick = {"method": "exchange", "parameters": {"clusterings": [2, 3], "draws": 1}}
+    sf.release(tmp_path / "in.parquet", tmp_path / "out.parquet", key=tmp_path / "my.key", **quick)
+    assert pl.read_parquet(tmp_path / "out.parquet").rows() == after.rows()
 
 
 def test_a_released_table_lies_in_the_released_order_and_tells_no_other(server: str, tmp_path: Path) -> None:

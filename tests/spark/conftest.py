@@ -65,7 +65,8 @@ def spark(records: Path) -> Iterator[Any]:
             find_java()
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2])]))
+        root = Path(__file__).parents[2]  # workers run the sources that are tested, whatever is installed
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(root), str(root / "src")]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             from pyspark.sql import SparkSession

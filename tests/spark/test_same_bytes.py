@@ -1,4 +1,4 @@
-"""The same bytes on Spark as on one machine: any partitioning, any method of the row tier, tasks that die."""
+"""The same bytes on Spark as on one machine: any partitioning, any method that meets no neighbours, tasks that die."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sfumato.spark import engine as spark_engine_module
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.files import spark_engine
 from tests.leaks.attacks import bytes_under_nulls, hints_of_order, outside_chance
+from tests.perturb.test_exchange import bank
 from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
@@ -28,11 +29,11 @@ SETTINGS = {
     "exchange": {"clusterings": [2, 3], "draws": 1},
     "rp": {"n_components": 2},
 }
-METHODS = [row.id for row in sf.methods() if not row.wraps and row.tier == "row"]
+METHODS = [row.id for row in sf.methods() if not row.wraps and row.tier != "table"]
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_of_the_row_tier_gives_the_bytes_of_one_machine(
+def test_every_method_but_those_of_the_table_tier_gives_the_bytes_of_one_machine(
     spark: Any, people: Path, tmp_path: Path, method: str
 ) -> None:
     options = {"method": method, "parameters": SETTINGS.get(method, {})}
@@ -93,6 +94,50 @@ def test_exchanged_gaps_are_those_of_one_machine(spark: Any, people: Path, tmp_p
     assert pl.read_parquet(found / "*.parquet")["wage"].null_count() == gaps["wage"].null_count()
 
 
+def test_groups_meet_whatever_the_partitions_and_bundles(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    n, group = 1800, rng.integers(0, 4, 1800)
+    table = pl.DataFrame(
+        {
+            "id": [f"P{i}" for i in range(n)],
+            "town": [f"town {i % 7}" for i in range(n)],
+            "age": rng.integers(18, 60, n) + 8 * group,
+            "visits": rng.poisson(1 + group),
+            "wage": np.where(rng.random(n) < 0.05, 20_000.0, (rng.normal(2000, 300, n) + 900 * group).round(2)),
+        }
+    )
+    source = tmp_path / "many.parquet"
+    table.write_parquet(source, row_group_size=700)
+    options = {"method": "exchange", "parameters": {"clusterings": [2, 5], "min_atom": 30, "draws": 1}, **ROLES}
+    expected = digest(local_release(source, tmp_path, **options))
+    rows = spark.read.parquet(str(source))
+    for cut, bundle in ((rows.coalesce(1), 1 << 14), (rows.repartition(5), 200)):
+        monkeypatch.setattr(spark_engine_module, "BUNDLE_ROWS", bundle)
+        assert digest(spark_rows(sf.spark.release(cut, key=KEY, **options), tmp_path)) == expected
+
+
+def test_texts_dates_flags_and_gaps_are_exchanged_as_on_one_machine(spark: Any, tmp_path: Path) -> None:
+    source = tmp_path / "bank.parquet"
+    bank(600).write_parquet(source, row_group_size=200)
+    options = {"method": "exchange", "parameters": SETTINGS["exchange"]}
+    expected = local_release(source, tmp_path, identifier=[], keep=["sector"], **options)
+    for cut in (spark.read.parquet(str(source)), spark.read.parquet(str(source)).repartition(3)):
+        found = spark_rows(sf.spark.release(cut, key=KEY, keep=["sector"], **options), tmp_path)
+        here, there = (pl.read_parquet(sorted(one.rglob("*.parquet")) or one) for one in (expected, found))
+        assert there.schema == here.schema
+        assert there.equals(here)
+    target = tmp_path / "files.parquet"
+    sf.release(source, target, key=KEY, keep=["sector"], engine=spark_engine, **options)
+    assert pl.read_parquet(sorted(target.glob("*.parquet"))).equals(here)
+    remarks = bank(600).with_columns(remark=pl.Series([f"about {i}" for i in range(600)]))
+    remarks.write_parquet(tmp_path / "remarks.parquet")
+    stored = spark.read.parquet(str(tmp_path / "remarks.parquet"))
+    with pytest.raises(DataError, match=r"free text or identifiers.*'remark'"):
+        sf.spark.release(stored, key=KEY, **options)
+
+
 def test_a_column_of_row_numbers_stands_for_the_places_in_files(spark: Any, people: Path, tmp_path: Path) -> None:
     expected = digest(local_release(people, tmp_path, method="one-d"))
     numbered = pl.read_parquet(people / "*.parquet").with_row_index("n").sample(fraction=1.0, shuffle=True, seed=1)
@@ -117,6 +162,18 @@ def test_a_table_without_an_order_is_keyed_by_its_persons(spark: Any, people: Pa
     here = pl.read_parquet(local_release(people, tmp_path, method="adp", record_id="id"))
     assert kept[0].sort(pl.all()).equals(here.sort(pl.all()))
     assert not kept[0].equals(here)
+
+
+def test_rows_named_by_persons_meet_if_each_has_one(spark: Any, people: Path, tmp_path: Path) -> None:
+    options = {"method": "exchange", "parameters": SETTINGS["exchange"], "record_id": "id", **ROLES}
+    here = pl.read_parquet(local_release(people, tmp_path, **options))
+    rows = pl.read_parquet(people / "*.parquet")
+    released = sf.spark.release(spark.createDataFrame(rows.to_arrow()).repartition(3), key=KEY, **options)
+    there = pl.read_parquet(sorted(spark_rows(released, tmp_path).glob("*.parquet")))
+    assert there.sort(pl.all()).equals(here.sort(pl.all())), "in another order: the table has none"
+    twice = spark.createDataFrame(pl.concat([rows, rows.head(5)]).to_arrow())
+    with pytest.raises(DataError, match="several rows have one record id"):
+        sf.spark.release(twice, key=KEY, **options)
 
 
 def flaky(batches: Any) -> Any:

@@ -49,6 +49,23 @@ class WordStream:
         words: NDArray[np.uint64] = raw[:size].view("<u8")[skip : skip + count]
         return words
 
+    def at(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the words of any numbers: those that `read` gives for them.
+
+        Examples
+        --------
+        >>> stream = WordStream(bytes(32))
+        >>> bool((stream.at(np.array([9, 0, 4])) == stream.read(0, 10)[[9, 0, 4]]).all())
+        True
+        """
+        blocks = np.zeros((len(numbers), 2), dtype=">u8")
+        blocks[:, 1] = numbers // _WORDS_PER_BLOCK
+        # a block of counter mode is the cipher of its number
+        cipher = Cipher(algorithms.AES(self._subkey), modes.ECB()).encryptor()  # noqa: S305
+        out = np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2)
+        words: NDArray[np.uint64] = out[np.arange(len(numbers)), numbers % _WORDS_PER_BLOCK]
+        return words
+
     def of_digests(self, digests: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Return one word for each digest of 16 bytes; equal digests have equal words."""
         # the cipher as a pseudo-random function; ECB is right here because each input is a digest

@@ -71,6 +71,15 @@ class RowNumbers:
 
     numbers: NDArray[np.int64]
 
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def part(self, start: int, stop: int) -> RowNumbers:
+        return RowNumbers(self.numbers[start:stop])
+
+    def words(self, stream: bytes | WordStream) -> NDArray[np.uint64]:
+        return _stream_of(stream).at(self.numbers)
+
     def labels(self) -> NDArray[np.uint64]:
         return self.numbers.astype(np.uint64)
 

@@ -13,9 +13,9 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.files.codes import MOST_CATEGORIES, MOST_DATES, Codes, codes_of, names_people, without_rare
+from sfumato.files.codes import FEWEST_NAMED, MOST_CATEGORIES, MOST_DATES, Codes, codes_of, names_people, without_rare
 from sfumato.files.formulas import neutralise
-from sfumato.files.source import RawBatch, Source
+from sfumato.files.source import Described, RawBatch, Source
 
 MARKERS = ("?", "-", "--", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "None", "none", "unknown", "missing")
 _MOST_ODD = 20
@@ -43,6 +43,10 @@ class CodedColumns(Hidden):
     def kinds(self) -> dict[str, str]:
         """What a method is told of the coded columns."""
         return {name: one.kind for name, one in self.codes.items()}
+
+    def types(self, types: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
+        """Return the types of a table's columns when they are counted."""
+        return {name: pl.Int64() if name in self.codes else dtype for name, dtype in types.items()}
 
     def encode(self, frame: pl.DataFrame, what: str, *, as_text: bool) -> pl.DataFrame:
         """Return rows with numbers in the place of coded cells.
@@ -113,14 +117,18 @@ class CodedSource:
     def __init__(self, source: Source, columns: CodedColumns) -> None:
         self._source, self.coded = source, columns
         self.path, self.names, self.style = source.path, source.names, source.style
-        known = source.types
-        self.types = {name: pl.Int64() if name in columns.codes else dtype for name, dtype in known.items()}
+        self.types = columns.types(source.types)
 
     def batches(self, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
         """Read the table once; see `Source`."""
         plain = [name for name in numbers if name not in self.coded.codes and name not in self.coded.commas]
         for raw in self._source.batches(columns, plain):
             yield RawBatch(_Rows(self, raw), raw.start, raw.share, raw.height, _Text(self, raw) if raw.text else None)
+
+    @property
+    def stored(self) -> Source:
+        """The table as it is stored."""
+        return self._source
 
     def encode(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return rows with numbers in the place of coded cells."""
@@ -169,7 +177,7 @@ def _cleaned(cells: pl.Series) -> pl.Series:
 
 
 @dataclass
-class _Seen:
+class Seen:
     """The different values of a column, as long as they are few."""
 
     different: pl.Series | None = None
@@ -180,6 +188,7 @@ class _Seen:
     odd: int = 0
     commas: int = 0
     many: bool = False
+    all_different: bool | None = None  # None: the different values themselves tell
     texts: set[str] = field(default_factory=set)
 
     def add(self, cells: pl.Series, *, coded: bool) -> None:
@@ -203,6 +212,13 @@ class _Seen:
                     self.people[text] = self.people.get(text, 0) + count
             self.different = new if self.different is None else pl.concat([self.different, new]).unique()
             self.many = len(self.different) > MOST_DATES
+
+    @property
+    def names_people(self) -> bool:
+        """Whether its values look like the numbers of people."""
+        if self.all_different is not None:
+            return self.all_different and self.rows >= FEWEST_NAMED
+        return self.different is not None and names_people(self.different, self.counted)
 
     @property
     def is_text(self) -> bool:
@@ -235,17 +251,31 @@ def learn_columns(
     """
     said = {name for name in names if kinds.get(name) in {"category", "ordered", "date"} or name in orders}
     typed = {name for name, dtype in source.types.items() if not dtype.is_numeric()}
-    seen = {name: _Seen() for name in names}
+    seen = {name: Seen() for name in names}
     for raw in source.batches(tuple(names)):
         frame = raw.frame if raw.text is None else raw.text.cells()
         for name, one in seen.items():
             one.add(frame[name], coded=name in said or name in typed)
+    return columns_seen(source, seen, kinds, orders, rare, least)
+
+
+def columns_seen(
+    source: Described,
+    seen: Mapping[str, Seen],
+    kinds: Mapping[str, str],
+    orders: Mapping[str, Sequence[str]],
+    rare: Mapping[str, str] | None = None,
+    least: int = 5,
+) -> CodedColumns:
+    """Return how columns become numbers, from what was seen of them; see `learn_columns`."""
+    said = {name for name in seen if kinds.get(name) in {"category", "ordered", "date"} or name in orders}
+    typed = {name for name, dtype in source.types.items() if not dtype.is_numeric()}
     codes: dict[str, Codes] = {}
     commas, markers, free = [], {}, []
     for name, one in seen.items():
         decimal_comma = one.commas > 0 and one.odd - one.commas <= _FEW_TEXTS * one.rows
         if name not in said and name not in typed and (decimal_comma or not one.is_text):
-            if name not in kinds and one.different is not None and names_people(one.different, one.counted):
+            if name not in kinds and one.names_people:
                 free.append(name)
             if decimal_comma:
                 commas.append(name)
@@ -290,7 +320,7 @@ def has_other_columns(source: Source, names: Sequence[str], rows: int = 10_000) 
     for raw in source.batches(tuple(names)):
         frame = (raw.frame if raw.text is None else raw.text.cells()).head(rows)
         for name in names:
-            one = _Seen()
+            one = Seen()
             one.add(frame[name], coded=False)
             if one.is_text:
                 return True

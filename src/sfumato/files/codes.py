@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from sfumato.exceptions import DataError
 
 MOST_CATEGORIES = 500  # more different texts than that are names or remarks, and no categories
 MOST_DATES = 200_000
-_FEWEST_NAMED = 100  # rows: in fewer, whole numbers may well be all different
+FEWEST_NAMED = 100  # rows: in fewer, whole numbers may well be all different
 _EVEN, _EVEN_BY_CHANCE = 0.02, 1.63  # how far numbers that were handed out may be from evenly spread ones
 _OTHER = "other"
 _SHARED = 3  # people who share a category, on average, at least
@@ -113,6 +114,18 @@ class Codes(Hidden):
             "gap": self.gap,
             **({"rare": list(self.rare), "common": self.common} if self.rare else {}),
         }
+
+    def plain(self) -> list[Any]:
+        """Return the codes as plain values that keep the type of the column: what another process is told."""
+        levels = io.BytesIO()
+        self.levels.alias(self.name).to_frame().write_ipc(levels)
+        return [self.name, self.kind, levels.getvalue(), self.numbers, self.gap, list(self.rare), self.common]
+
+    @classmethod
+    def of_plain(cls, plain: Sequence[Any]) -> Codes:
+        """Return what `plain` has written."""
+        name, kind, levels, numbers, gap, rare, common = plain
+        return cls(name, kind, pl.read_ipc(io.BytesIO(levels))[name], numbers, gap, "", tuple(rare), common)
 
     @classmethod
     def load(cls, name: str, saved: Mapping[str, Any]) -> Codes:
@@ -234,7 +247,7 @@ def names_people(different: pl.Series, rows: int) -> bool:
     >>> names_people(pl.Series(range(1000, 1200)), 200), names_people(pl.Series(range(90)), 200)
     (True, False)
     """
-    if rows < _FEWEST_NAMED or len(different) < rows:
+    if rows < FEWEST_NAMED or len(different) < rows:
         return False
     if different.dtype == pl.String:
         if not different.str.contains(r"^\s*[+-]?\d+\s*$").all():

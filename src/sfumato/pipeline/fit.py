@@ -117,7 +117,7 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
     )
     engine.begin_rounds(drive, facts)
     fitted = run_rounds(drive.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
-    kernel = drive.kernel(fitted)
+    kernel = engine.meet(cells, drive.grouping(fitted), facts) if drive.meets else drive.kernel(fitted)
     rows_per_tile = tile_rows(facts.n_columns)
     if drive.tier == "table":
         gathered, _ = engine.fill(cells, Gathered())

@@ -19,14 +19,14 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, SingledOutWarning, UnchangedCellsWarning
-from sfumato.files.coded import CodedSource
+from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.codes import Codes
 from sfumato.files.finish import new_columns
 from sfumato.files.kept import singled_out
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.pipeline.engines.engine import Engine, Tally, WriteJob
+from sfumato.pipeline.engines.engine import Engine, Tally, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.history import History
 from sfumato.pipeline.keys import ReleaseKey
@@ -108,7 +108,7 @@ class ReleaseJob(Hidden):
         with guarded_writes(workspace.target):
             self._tally = engine.write(self.fitted.cells, job)
             self._digest = file_digest(workspace.part, self._owner.key.derive("released"))
-        _require_relations(self._tally)
+        require_relations(self._tally)
         unchanged = _mostly_unchanged(self._tally, self.fitted)
         if unchanged:
             self._warn(unchanged, UnchangedCellsWarning)
@@ -327,7 +327,7 @@ class ReleaseJob(Hidden):
             fitted=drive.save(fitted.fitted) if drive.invertible else None,
             errors=self._tally.errors,
             released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
-            coded=self._table.coded.saved() if isinstance(self._table, CodedSource) else {},
+            coded=_saved_codes(self._table),
         )
 
     def _warn(self, note: str, kind: type[Warning]) -> None:
@@ -350,21 +350,18 @@ def _about_rare(codes: Codes) -> str:
     )
 
 
+def _saved_codes(table: Described) -> dict[str, Any]:
+    """Return how the columns of a table are counted, for the receipt; nothing where all hold numbers."""
+    coded: CodedColumns = getattr(table, "coded", CodedColumns())
+    return coded.saved() if coded.codes or coded.commas or isinstance(table, CodedSource) else {}
+
+
 def _gap_numbers(fitted: Fit) -> Floats:
     """Return the number that stands for a missing cell of each column; nothing is equal to it where none is missing."""
     columns = fitted.schema.numbers
     if fitted.cells.fills is None:
         return np.full(len(columns), np.nan)
     return np.where([column.missing > 0 for column in columns], fitted.cells.fills, np.nan)
-
-
-def _require_relations(tally: Tally) -> None:
-    """Raise if released rows break a declared relation: nothing is released then."""
-    broken = [f"{count:,} released row(s) would break {text!r}" for text, count in tally.unmet.items() if count]
-    if broken:
-        raise DataError(
-            "; ".join(broken), hint="the method exchange keeps relations; others release columns one by one"
-        )
 
 
 def _put_back(path: Path, content: bytes | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sfumato.core.keys import Key
 from sfumato.core.relations import Relation, coded_relation, parse_relation
@@ -13,7 +13,7 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, PolicyError
 from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
 from sfumato.files.headers import require_columns
-from sfumato.files.source import Described, Source
+from sfumato.files.source import Described
 from sfumato.perturb.catalogue import DEFAULT_METHOD
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
@@ -23,6 +23,7 @@ from sfumato.policy.other_kinds import has_other_kinds
 from sfumato.policy.roles import Roles, assign_roles
 
 _FEW_PEOPLE = 5  # fewer have a rare category, unless the method says otherwise
+T = TypeVar("T", bound=Any)
 EXCHANGE = "exchange"  # the method that takes every kind of column
 
 
@@ -126,11 +127,13 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey)
     order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
     said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
-    coded = source.coded if isinstance(source, CodedSource) else CodedColumns()
+    coded: CodedColumns = getattr(source, "coded", CodedColumns())
     return Plan(policy, roles, cells, drive, order, {**said, **coded.kinds}, _relations(policy, roles, coded))
 
 
-def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tuple[Source, Policy]:
+def read_every_kind(
+    source: T, policy: Policy, perturber: Any = None, learn: Any = learn_columns, counted_as: Any = CodedSource
+) -> tuple[T, Policy]:
     """Return a table whose texts, flags and dates are counted, if they are to be exchanged; and the policy for it.
 
     A table with such columns, or with codes, counts and spikes, is exchanged unless somebody names another method.
@@ -139,6 +142,8 @@ def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tu
     ----------
     perturber : Perturber, optional
         Used instead of the policy's method.
+    learn, counted_as : callables
+        How the columns of such a table are learnt, and what it is when they are counted.
     """
     columns = policy.columns
     roles = assign_roles(
@@ -159,11 +164,11 @@ def read_every_kind(source: Source, policy: Policy, perturber: Any = None) -> tu
         return source, policy
     orders = {name: one.order for name, one in policy.column.items() if one.order}
     least = int((policy.method.parameters if policy.method else {}).get("min_atom", _FEW_PEOPLE))
-    coded = learn_columns(source, roles.confidential, said, orders, _rare(policy, roles), least)
+    coded = learn(source, roles.confidential, said, orders, _rare(policy, roles), least)
     for name, markers in coded.markers.items():
         own = policy.column.setdefault(name, Column())
         own.missing_values = [*own.missing_values, *(one for one in markers if one not in own.missing_values)]
-    return CodedSource(source, coded), policy
+    return counted_as(source, coded), policy
 
 
 def _rare(policy: Policy, roles: Roles) -> dict[str, str]:

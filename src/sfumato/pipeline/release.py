@@ -150,7 +150,7 @@ def release(
         )
         kind = file_kind(place.path)
         with _table(source, query, batch_rows) as plain:
-            table, settled = (plain, settled) if engine is not None else read_every_kind(plain, settled, chosen)
+            table, settled = read_every_kind(plain, settled, chosen)
             owner = choose_key(key, place.path)
             watch = Watch(2, progress, cancel)
             watch.reach = 1.0 if settled.audit is None and page is None else 0.3

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sfumato.files.coded import MARKERS, has_other_columns
-from sfumato.files.source import Source
 from sfumato.frames.kinds import guess_number
 from sfumato.policy.profile import first_rows
 
@@ -16,11 +16,12 @@ _ROWS = 10_000
 _REPEATED = 3  # rows that have a value of a code, on average
 
 
-def has_other_kinds(source: Source, names: Sequence[str], rows: int = _ROWS) -> bool:
+def has_other_kinds(source: Any, names: Sequence[str], rows: int = _ROWS) -> bool:
     """Tell whether some columns hold texts, flags, dates, codes, counts, or a value that stands for many rows.
 
     Parameters
     ----------
+    source : Source, or a table with `head`
     names : sequence of str
         The columns to be perturbed.
     rows : int
@@ -28,7 +29,7 @@ def has_other_kinds(source: Source, names: Sequence[str], rows: int = _ROWS) -> 
     """
     if has_other_columns(source, names, rows):
         return True
-    head = first_rows(source, rows)
+    head = first_rows(source, rows) if hasattr(source, "batches") else source.head(rows)
     return head is not None and any(_stands_for_something(head[name]) for name in names)
 
 

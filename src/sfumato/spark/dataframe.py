@@ -12,9 +12,10 @@ from sfumato.exceptions import ParameterError
 from sfumato.pipeline.history import History
 from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import choose_key
-from sfumato.pipeline.plan import settle_policy
+from sfumato.pipeline.plan import read_every_kind, settle_policy
 from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
+from sfumato.spark.coded import CodedTable, learn_spark_columns
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.table import SparkTable
 
@@ -90,6 +91,7 @@ def release(
         )
     watch = Watch(2, progress, cancel)
     chosen = None if method is None or isinstance(method, str) else method
+    table, settled = read_every_kind(table, settled, chosen, learn_spark_columns, CodedTable)
     job = ReleaseJob(table, settled, owner, perturber=chosen, watch=watch, history=History(owner.folder))
     engine = SparkEngine(table, watch)
     fitted = job.fit(engine)

@@ -15,8 +15,10 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from sfumato import exceptions
+from sfumato._arrays import Floats
 from sfumato.core.coverage import Coverage
 from sfumato.core.passes import Facts
+from sfumato.core.rows import Rows
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
@@ -24,13 +26,16 @@ from sfumato.exceptions import DataError, ParameterError, SfumatoError
 from sfumato.files.finish import output_types
 from sfumato.files.formats.arrow_rows import arrow_schema
 from sfumato.files.schema import Look
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.drive import Drive, Kernel
+from sfumato.perturb.mechanism.grouping import BUNDLE_ROWS, Grouping
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Tally, WriteJob
 from sfumato.pipeline.watch import Watch
+from sfumato.spark.coded import coded_data
 from sfumato.spark.errand import cells_data, job_data, rounds_data, summary_data
+from sfumato.spark.meeting import BUNDLE, GROUP, group_rows, release_rows
 from sfumato.spark.outcome import Outcomes
-from sfumato.spark.table import NUMBER, SparkTable
+from sfumato.spark.table import NUMBER, SparkTable, quoted
 from sfumato.spark.task import BUCKET, ERRAND, ERROR, RESULT, WORD, summarise_rows, write_rows
 
 S = TypeVar("S", bound=Summary)
@@ -52,6 +57,7 @@ class SparkEngine:
         self._transport = secrets.token_bytes(32)
         self._rounds: dict[str, Any] | None = None
         self._n_rows: int | None = None
+        self._meets = False
         self.repeated = 0
 
     def look(self, cells: Cells, empty: Look) -> Look:
@@ -82,6 +88,25 @@ class SparkEngine:
             self._rounds = {**self._rounds, "learnt": [*self._rounds["learnt"], learnt_of(filled)]}
         return filled, None
 
+    def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:  # noqa: ARG002
+        """Let rows meet when they are released; see `Engine`."""
+        from pyspark.sql import functions as sql
+
+        self._meets = True
+        person = cells.roles.record_id
+        if person is not None:
+            ids = self._table.rows((person,)).agg(sql.count_distinct(sql.col(quoted(person))))
+            if self._run(ids.first)[0] < facts.n_rows:
+                raise DataError(
+                    "several rows have one record id, and this method gives every row a place of its own",
+                    hint="leave out the record id: exchanged rows carry no noise that would average out",
+                )
+
+        def nowhere(tile: Floats, rows: Rows) -> Floats:  # noqa: ARG001
+            raise AssertionError("rows are released where they meet")
+
+        return nowhere
+
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows; see `Engine`."""
         assert self._save is not None
@@ -109,27 +134,43 @@ class SparkEngine:
 
         assert self._rounds is not None
         buckets = self._table.n_partitions
-        errand = {"cells": cells_data(cells), "rounds": self._rounds, "job": job_data(job), "buckets": buckets}
-        types = self._table.types | output_types(job.columns, invertible=job.invertible)
+        errand: dict[str, Any] = {"cells": cells_data(cells), "rounds": self._rounds, "job": job_data(job)}
+        errand |= {"buckets": buckets, "bundle": BUNDLE_ROWS, "coded": coded_data(self._table)}
+        stored = self._table.stored_types
+        types = stored | output_types(job.columns, invertible=job.invertible)
+        types |= {name: stored[name] for name in self._table.coded.codes}
         schema = from_arrow_schema(arrow_schema({name: types[name] for name in job.order}))
         with_places = schema.add(BUCKET, "long").add(WORD, "long")
         number = NUMBER if self._table.numbered else None
-        write = write_rows(self._sent(errand), self._transport, number, told)
+        how = (self._sent(errand), self._transport, number, told)
         read = tuple(dict.fromkeys([*cells.read_columns, *cells.roles.keep]))
-        rows = _mapped(self._table.rows(read), write, with_places)
+        rows = self._table.rows(read)
+        if self._meets:
+            grouped = from_arrow_schema(arrow_schema({name: stored[name] for name in self._order(read)}))
+            for name in (GROUP, BUNDLE, *([NUMBER] if number is not None else [])):
+                grouped = grouped.add(name, "long")
+            rows = _mapped(rows, group_rows(*how), grouped)
+            rows = rows.repartition(buckets, quoted(BUNDLE)).sortWithinPartitions(quoted(BUNDLE))
+            rows = _mapped(rows, release_rows(*how), with_places)
+        else:
+            rows = _mapped(rows, write_rows(*how), with_places)
         bucket = sql.col(f"`{BUCKET}`").cast("int")
         if hasattr(rows, "repartitionById"):
             rows = rows.repartitionById(buckets, bucket)
         else:
             rows = rows.repartitionByRange(buckets, f"`{BUCKET}`")  # samples the rows first, so it computes them twice
         # rows of one person have one word: without an order their own values decide
-        ties = () if self._table.numbered else tuple(_quoted(name) for name in job.order)
+        ties = () if self._table.numbered else tuple(quoted(name) for name in job.order)
         ordered = rows.sortWithinPartitions(f"`{WORD}`", *ties)
-        return ordered.select(*(_quoted(name) for name in job.order))
+        return ordered.select(*(quoted(name) for name in job.order))
+
+    def _order(self, columns: tuple[str, ...]) -> list[str]:
+        """Return some columns in the order of the table."""
+        return [name for name in self._table.names if name in columns]
 
     def _summaries(self, what: str, cells: Cells, errand: dict[str, Any]) -> Iterable[Any]:
         """Run a pass and yield what each partition has learnt, once."""
-        errand = {**errand, "cells": cells_data(cells)}
+        errand = {**errand, "cells": cells_data(cells), "coded": coded_data(self._table)}
         number = NUMBER if self._table.numbered else None
         task = summarise_rows(self._sent(errand), self._transport, number)
         self._watch.begin(what)
@@ -224,7 +265,3 @@ def _error_of(error: Exception) -> SfumatoError:
     return SfumatoError(
         f"the Spark job failed ({type(error).__name__})", hint="the log of the driver says more; run it again"
     )
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import Facts
+from sfumato.core.relations import parse_relation
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.files.schema import ColumnRules, NumberColumn
@@ -67,6 +68,7 @@ def rounds_data(drive: Drive, facts: Facts) -> dict[str, Any]:
     """Return a method with its subkey and the facts of the table, as plain values."""
     return {
         "recipe": recipe_of(drive.perturber),
+        "gaps": drive.gaps,
         "root": drive.streams_root(facts),
         "names": facts.names,
         "kinds": facts.kinds,
@@ -79,7 +81,9 @@ def rounds_data(drive: Drive, facts: Facts) -> dict[str, Any]:
 def replay_of(data: Mapping[str, Any]) -> Replay:
     """Return the rounds of a method, at their beginning."""
     facts = Facts(data["names"], data["kinds"], data["n_rows"], data["low"], data["high"], b"")
-    return Replay(perturber_of(data["recipe"]), facts, Streams(data["root"]))
+    perturber = perturber_of(data["recipe"])
+    vars(perturber)["_gaps"] = dict(data["gaps"])
+    return Replay(perturber, facts, Streams(data["root"]))
 
 
 def job_data(job: WriteJob) -> dict[str, Any]:
@@ -98,6 +102,7 @@ def job_data(job: WriteJob) -> dict[str, Any]:
         "n_rows": job.n_rows,
         "hasher": job.hasher.plain(),
         "gaps": job.gaps,
+        "relations": [one.text for one in job.relations],
     }
 
 
@@ -129,6 +134,7 @@ def job_of(data: Mapping[str, Any], replay: Replay, types: Mapping[str, Any], fi
         n_rows=data["n_rows"],
         hasher=RowHasher(*data["hasher"]),
         gaps=data["gaps"],
+        relations=tuple(parse_relation(text) for text in data["relations"]),
     )
 
 

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import DataError
+from sfumato.files.coded import CodedSource
 from sfumato.files.formats.typed_source import TypedSource
 from sfumato.files.opening import file_kind
 from sfumato.files.source import Source
 from sfumato.files.storage.workspace import Workspace
 from sfumato.pipeline.watch import Watch
+from sfumato.spark.coded import CodedTable
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.session import spark_session
 from sfumato.spark.table import SparkTable, check_types
@@ -18,6 +20,8 @@ from sfumato.spark.table import SparkTable, check_types
 
 def spark_engine(source: Source, workspace: Workspace, target: Path, watch: Watch) -> SparkEngine:
     """Return the Spark engine of a release to a file; see `sfumato.release`."""
+    counted = source if isinstance(source, CodedSource) else None
+    source = source if counted is None else counted.stored
     if not isinstance(source, TypedSource) or source.kind != "parquet":
         raise DataError(
             f"{source.path}: the Spark engine reads Parquet, whose rows have numbers that every executor can see",
@@ -31,6 +35,8 @@ def spark_engine(source: Source, workspace: Workspace, target: Path, watch: Watc
     rows = session.read.parquet(*(str(file.absolute()) for file in source.files))
     table = SparkTable(rows, path=source.path)
     check_types(table, source.types, source.names)
+    if counted is not None:
+        table = CodedTable(table, counted.coded)
     return SparkEngine(table, watch, lambda released: _save(released, workspace.part))
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.files.formats.arrow_rows import polars_types
+from sfumato.files.coded import CodedColumns
+from sfumato.files.formats.arrow_rows import polars_frame, polars_types
 from sfumato.files.headers import check_headers, require_columns
 from sfumato.files.source import CsvStyle
 
@@ -35,6 +36,7 @@ class SparkTable:
     """
 
     style = CsvStyle()
+    coded = CodedColumns()  # nothing: every column holds numbers
 
     def __init__(
         self, dataframe: Any, *, row_number: str | None = None, record_id: str | None = None, path: Path | None = None
@@ -65,7 +67,22 @@ class SparkTable:
         """The type of each column."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        return polars_types(to_arrow_schema(self._dataframe.select(*map(_quoted, self.names)).schema))
+        return polars_types(to_arrow_schema(self._dataframe.select(*map(quoted, self.names)).schema))
+
+    def head(self, rows: int) -> Any:
+        """Return some rows as a polars DataFrame: the first ones, if there is an order.
+
+        Parameters
+        ----------
+        rows : int
+            How many, at most.
+        """
+        return polars_frame(self._dataframe.select(*map(quoted, self.names)).limit(rows).toArrow())
+
+    @property
+    def stored_types(self) -> dict[str, Any]:
+        """The type of each column as it is stored and released."""
+        return self.types
 
     @cached_property
     def n_partitions(self) -> int:
@@ -80,25 +97,23 @@ class SparkTable:
         columns : tuple of str, optional
             None takes all.
         """
-        wanted = [_quoted(name) for name in self.names if columns is None or name in columns]
-        return self._numbered.select(*wanted, *([_quoted(NUMBER)] if self.numbered else []))
+        wanted = [quoted(name) for name in self.names if columns is None or name in columns]
+        return self._numbered.select(*wanted, *([quoted(NUMBER)] if self.numbered else []))
 
     @cached_property
     def _numbered(self) -> Any:
         from pyspark.sql import functions as sql
 
         if self._row_number is not None:
-            number = sql.col(_quoted(self._row_number)).cast("long").alias(NUMBER)
-            every = self._dataframe.select(*map(_quoted, self.names), number)
+            number = sql.col(quoted(self._row_number)).cast("long").alias(NUMBER)
+            every = self._dataframe.select(*map(quoted, self.names), number)
             # neighbours in one task: noise is drawn for runs of rows
-            return every.repartitionByRange(self.n_partitions, _quoted(NUMBER)).sortWithinPartitions(_quoted(NUMBER))
+            return every.repartitionByRange(self.n_partitions, quoted(NUMBER)).sortWithinPartitions(quoted(NUMBER))
         if not self._in_files:
             return self._dataframe
         place = sql.col("_metadata.row_index").alias(NUMBER)
         file = sql.col("_metadata.file_path").alias(_FILE)
-        sizes = (
-            self._dataframe.select(file, place).groupBy(_quoted(_FILE)).agg((sql.max(_quoted(NUMBER)) + 1).alias("n"))
-        )
+        sizes = self._dataframe.select(file, place).groupBy(quoted(_FILE)).agg((sql.max(quoted(NUMBER)) + 1).alias("n"))
         found = sorted(((row[_FILE], row["n"]) for row in sizes.collect()), key=lambda one: unquote(one[0]))
         if len(found) < 2:
             return self._dataframe.select("*", place)
@@ -108,7 +123,7 @@ class SparkTable:
             before += rows
         small = self.session.createDataFrame(offsets, f"`{_FILE}` string, `{_OFFSET}` long")
         joined = self._dataframe.select("*", file, place).join(sql.broadcast(small), _FILE)
-        return joined.withColumn(NUMBER, sql.col(_quoted(NUMBER)) + sql.col(_quoted(_OFFSET)))
+        return joined.withColumn(NUMBER, sql.col(quoted(NUMBER)) + sql.col(quoted(_OFFSET)))
 
 
 def check_types(table: SparkTable, types: dict[str, Any], used: tuple[str, ...]) -> None:
@@ -139,5 +154,6 @@ def _has_files(dataframe: Any) -> bool:
     return True
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a column's name as Spark's SQL wants it."""
     return "`" + name.replace("`", "``") + "`"

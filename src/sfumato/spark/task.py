@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.coverage import Coverage
+from sfumato.core.rows import Rows
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
@@ -25,7 +26,8 @@ from sfumato.files.numbers import NumberBatch
 from sfumato.files.schema import Look
 from sfumato.perturb.mechanism.recipe import Replay
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
+from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch, require_relations
+from sfumato.spark.coded import as_numbers, coded_of
 from sfumato.spark.errand import cells_of, first_summary, job_of, replay_of
 
 ERRAND, RESULT = b"sfumato errand", b"sfumato result"
@@ -51,10 +53,10 @@ def summarise_rows(sealed: Callable[[], bytes], transport: bytes, number: str | 
     def summarise(batches: Any) -> Iterator[Any]:
         import pyarrow as pa
 
-        with _Quiet():
-            message = _summary(_open(sealed(), transport), batches, number)
+        with Quiet():
+            message = _summary(open_errand(sealed(), transport), batches, number)
         if message is not None:
-            closed = seal(transport, pack({"part": _partition(), **message}), RESULT)
+            closed = seal(transport, pack({"part": partition(), **message}), RESULT)
             yield pa.RecordBatch.from_pydict({"result": pa.array([closed], type=pa.binary())})
 
     return summarise
@@ -74,18 +76,18 @@ def write_rows(
     """
 
     def write(batches: Any) -> Iterator[Any]:
-        with _Quiet():
-            errand = _open(sealed(), transport)
+        with Quiet():
+            errand = open_errand(sealed(), transport)
             cells, job, total, seen = cells_of(errand["cells"]), None, Tally(), Coverage()
             rows = raw_rows(batches, number)
         while True:
-            with _Quiet():
+            with Quiet():
                 raw = next(rows, None)
                 if raw is None:
                     break
                 if job is None:
                     types = dict(raw.frame.schema)
-                    job = job_of(errand["job"], _replay(errand["rounds"]), types, cells.fills)
+                    job = job_of(errand["job"], replay(errand["rounds"]), types, cells.fills)
                     released_types = output_types(job.columns, invertible=job.invertible)
                 batch, _ = cells.numbers(raw)
                 if number is not None:
@@ -96,23 +98,25 @@ def write_rows(
                 frame, _ = assemble(
                     raw, job.order, columns, done.masks, as_text=False, types=released_types, exchanged=told_apart
                 )
+                require_relations(done.tally)
                 total.merge(done.tally)
-                out = record_batches(frame, _places(batch, job, errand["buckets"], numbered=number is not None))
+                out = record_batches(frame, _batch_places(batch, job, errand["buckets"], numbered=number is not None))
             yield from out
         if told is not None:
             ranges = [list(r) for r in seen.ranges]
             counted = [total.rows, dict(total.unchanged), dict(total.errors), list(total.lanes), ranges]
-            told.add({_partition(): counted})
+            told.add({partition(): counted})
 
     return write
 
 
 def _summary(errand: dict[str, Any], batches: Any, number: str | None) -> dict[str, Any] | None:
     cells: Cells = cells_of(errand["cells"])
-    seen = Coverage()
+    coded, seen = coded_of(errand["coded"]), Coverage()
     filled: Any = None
     rows = 0
-    for raw in raw_rows(batches, number):
+    for stored in raw_rows(batches, number):
+        raw = as_numbers(stored, coded, cells.what)
         batch, texts = cells.numbers(raw)
         rows += len(batch)
         if number is not None:
@@ -134,10 +138,10 @@ def _summary(errand: dict[str, Any], batches: Any, number: str | None) -> dict[s
 
 
 def _wanted(errand: dict[str, Any]) -> Summary:
-    return first_summary(errand["summary"]) if "summary" in errand else _replay(errand["rounds"]).wanted
+    return first_summary(errand["summary"]) if "summary" in errand else replay(errand["rounds"]).wanted
 
 
-def _replay(rounds: dict[str, Any]) -> Replay:
+def replay(rounds: dict[str, Any]) -> Replay:
     """Return the rounds of a method where they stand now, from where this process left them if it has seen them."""
     run, learnt = rounds["run"], rounds["learnt"]
     known = _replays.get(run)
@@ -148,18 +152,29 @@ def _replay(rounds: dict[str, Any]) -> Replay:
     return known
 
 
-def _places(batch: NumberBatch, job: WriteJob, buckets: int, *, numbered: bool) -> dict[str, NDArray[np.int64]]:
-    """Return where each row goes: a bucket that grows with its word, and the word as a signed number."""
-    if job.order_subkey is None and numbered:
-        places = np.arange(batch.start, batch.start + len(batch), dtype=np.int64)
-        return {BUCKET: places * buckets // max(job.n_rows, 1), WORD: places}
-    rows = batch.numbered if numbered else batch.rows
+def places(rows: Rows, numbers: NDArray[np.int64] | None, job: WriteJob, buckets: int) -> dict[str, NDArray[np.int64]]:
+    """Return where each row goes: a bucket that grows with its word, and the word as a signed number.
+
+    Parameters
+    ----------
+    numbers : array of shape (n,), optional
+        The row numbers, of tables that have some.
+    """
+    if job.order_subkey is None and numbers is not None:
+        return {BUCKET: numbers * buckets // max(job.n_rows, 1), WORD: numbers}
     words = rows.words(job.order_subkey if job.order_subkey is not None else bytes(32))
     high = (words >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
     return {BUCKET: high.astype(np.int64), WORD: (words ^ np.uint64(1 << 63)).view(np.int64)}
 
 
-def _open(sealed: bytes, transport: bytes) -> dict[str, Any]:
+def _batch_places(batch: NumberBatch, job: WriteJob, buckets: int, *, numbered: bool) -> dict[str, NDArray[np.int64]]:
+    if not numbered:
+        return places(batch.rows, None, job, buckets)
+    return places(batch.numbered, batch.numbered.labels().astype(np.int64), job, buckets)
+
+
+def open_errand(sealed: bytes, transport: bytes) -> dict[str, Any]:
+    """Return what a task is told."""
     plain = unseal(transport, sealed, ERRAND)
     if plain is None:
         raise SfumatoError("an errand arrived damaged")
@@ -167,14 +182,15 @@ def _open(sealed: bytes, transport: bytes) -> dict[str, Any]:
     return errand
 
 
-def _partition() -> int:
+def partition() -> int:
+    """Return the number of the partition that this task works on."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     return -1 if context is None else int(context.partitionId())
 
 
-class _Quiet:
+class Quiet:
     """Let no error out of a task but those of our own, whose words hold no cell and no secret."""
 
     def __enter__(self) -> None:

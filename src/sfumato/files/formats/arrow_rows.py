@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,30 @@ def raw_rows(batches: Iterable[Any], number: str | None, rows_at_once: int = _RO
         yield from _runs(_frame(held), number)
 
 
+def whole_rows(batches: Iterable[Any], key: str) -> Iterator[pl.DataFrame]:
+    """Yield record batches as frames of all rows that share a value; rows come sorted by it.
+
+    Parameters
+    ----------
+    key : str
+        The column of whole numbers that they share.
+    """
+    held: list[pl.DataFrame] = []
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        frame = _frame([batch])
+        keys = frame[key].to_numpy()
+        edges = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]
+        for start, stop in pairwise(edges):
+            if held and held[0][key][0] != keys[start]:
+                yield pl.concat(held)
+                held = []
+            held.append(frame.slice(start, stop - start))
+    if held:
+        yield pl.concat(held)
+
+
 def record_batches(frame: pl.DataFrame, extra: dict[str, NDArray[np.int64]]) -> list[Any]:
     """Return released rows, and further columns of whole numbers, as record batches."""
     import pyarrow as pa
@@ -63,12 +88,17 @@ def polars_types(schema: Any) -> dict[str, pl.DataType]:
     return dict(frame.schema)
 
 
+def polars_frame(table: Any) -> pl.DataFrame:
+    """Return an Arrow table as a frame."""
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
 def _frame(batches: list[Any]) -> pl.DataFrame:
     import pyarrow as pa
 
-    frame = pl.from_arrow(pa.Table.from_batches(batches))
-    assert isinstance(frame, pl.DataFrame)
-    return frame
+    return polars_frame(pa.Table.from_batches(batches))
 
 
 def _runs(frame: pl.DataFrame, number: str | None) -> Iterator[RawBatch]:

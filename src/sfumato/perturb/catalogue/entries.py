@@ -67,7 +67,8 @@ class Method:
         One line in plain words.
     paper : Paper
     tier : str
-        "row": each row by itself, any size of table; "table": rows depend on one another, in memory.
+        "row": each row by itself, any size of table; "group": rows meet in groups of bounded size, any size of table;
+        "table": rows depend on one another, in memory.
     passes : int
         Passes over a file that a release takes at most, the first look and the releasing one included; for methods
         that try several draws on small tables, those of a large one.

@@ -564,7 +564,7 @@ METHODS: tuple[Method, ...] = (
         "exchange",
         "Lets rows exchange single values with their like; for tables with categories, codes and gaps.",
         SFUMATO,
-        "row",
+        "group",
         6,
         invertible=False,
         keeps_distances=False,

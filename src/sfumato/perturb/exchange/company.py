@@ -1,7 +1,6 @@
 """Rows of small atoms have too little company in them: they exchange values with rows of the atoms that are most alike.
 
-An exchange between two rows moves only the centres of the clusterings in which their labels differ, so partners are
-looked for where most labels agree, and every exchange leaves both rows inside their regions.
+Every exchange leaves both rows inside their regions.
 """
 
 from __future__ import annotations
@@ -9,14 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.core.linear import sum_in_order
+from sfumato.perturb.exchange.partners import Partners
 from sfumato.perturb.exchange.swaps import Dice, Swaps, without_conflicts
-from sfumato.perturb.guard.atoms import Atoms
 
 _FIRST = 1 << 40  # counter of the dice
 _SECOND, _THIRD = 1 << 44, 1 << 45
 _ROUNDS, _REPAIRS, _TRIES, _ATTEMPTS = 40, 40, 8, 64
-_PARTNERS = 240  # rows among which a partner is looked for, at least
 _ENOUGH = 0.7  # share of its units in which a row should hold other values than its own
 
 
@@ -25,30 +22,27 @@ class Company:
 
     Parameters
     ----------
+    partners : Partners
+        Where each small atom looks.
     of : array of shape (n,)
         The atom of each row.
-    small : array of shape (a,)
-        Which atoms are small.
+    small : array of shape (n,)
+        Which rows are of small atoms.
     """
 
-    def __init__(self, swaps: Swaps, atoms: Atoms, of: Integers, small: Flags, dice: Dice) -> None:
-        self._swaps, self._of, self._dice = swaps, of, dice
-        self._rows = np.flatnonzero(small[of]) if len(atoms) > 1 else np.empty(0, dtype=np.int64)
+    def __init__(self, swaps: Swaps, partners: Partners, of: Integers, small: Flags, dice: Dice) -> None:
+        self._swaps, self._of, self._dice, self._partners = swaps, of, dice, partners
+        self._rows = np.flatnonzero(small)
         order = np.argsort(of, kind="stable")
-        starts = np.searchsorted(of[order], np.arange(len(atoms) + 1))
-        sizes = np.maximum(_cluster_sizes(atoms), 1.0)
+        starts = np.searchsorted(of[order], np.arange(len(partners.chance) + 1))
         self._pool: dict[int, Integers] = {}
-        self._cost: dict[int, Floats] = {}
-        for atom in np.unique(of[self._rows]):
-            differs = atoms.labels != atoms.labels[atom]
-            # an exchange moves a centre the less the larger its cluster is
-            cost = sum_in_order(differs * (1.0 / sizes + 1.0 / sizes[atom]))
-            nearest = np.lexsort((np.arange(len(atoms)), cost))
-            nearest = nearest[nearest != atom]
-            enough = int(np.searchsorted(np.cumsum(atoms.counts[nearest]), _PARTNERS)) + 1
-            near = nearest[:enough]
-            self._pool[int(atom)] = np.concatenate([order[starts[a] : starts[a + 1]] for a in near] or [order[:0]])
-            self._cost[int(atom)] = cost
+        for atom, near in partners.near.items():
+            self._pool[atom] = np.concatenate([order[starts[a] : starts[a + 1]] for a in near] or [order[:0]])
+
+    @property
+    def rows(self) -> Integers:
+        """The rows of small atoms."""
+        return self._rows
 
     def run(self) -> Integers:
         """Exchange; return the rows of small atoms that hold too many of their own atom's values still."""
@@ -165,17 +159,10 @@ class Company:
             step = swaps.pulls(which, other) - swaps.pulls(which, rows)
             theirs, there = swaps.state(other)
             inside = (swaps.outside(scores + step, rows) <= outside) & (swaps.outside(theirs - step, other) <= there)
-            price = np.array([self._cost[int(a)][b] for a, b in zip(self._of[rows], self._of[other], strict=True)])
+            price = np.array(
+                [self._partners.cost[int(a)][b] for a, b in zip(self._of[rows], self._of[other], strict=True)]
+            )
             price = price * np.abs(step).max(axis=1)
             take = inside & own & (price < cost)
             cost[take], partner[take], unit[take] = price[take], other[take], which[take]
         return cost, partner, unit
-
-
-def _cluster_sizes(atoms: Atoms) -> Floats:
-    """Return how many rows the cluster of each atom has, in each clustering: shape (a, clusterings)."""
-    out = np.empty(atoms.labels.shape)
-    for clustering, size in enumerate(atoms.named.sizes):
-        rows = np.bincount(atoms.labels[:, clustering], weights=atoms.counts, minlength=size)
-        out[:, clustering] = rows[atoms.labels[:, clustering]]
-    return out

@@ -7,15 +7,49 @@ of the group stays exactly, nothing leaves its range, and the largest value is n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.secret import Hidden
 from sfumato.core.variates import uniform
+from sfumato.perturb.exchange.bonds import Bonds
+from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.swaps import Dice
 
 _FIRST = 16  # counter of the dice
 _LEAST, _MOST = 0.15, 0.5  # share of the distance
+
+
+@dataclass(frozen=True, repr=False)
+class _Broken(Hidden):
+    """Lets sums follow their terms, and tells which rows break a relation then."""
+
+    bonds: Bonds
+    tile: Floats
+
+    def __call__(self, rows: Integers) -> Flags:
+        self.bonds.follow(self.tile, rows)
+        return self.bonds.broken(self.tile, rows)
+
+
+def smear_columns(setting: Setting, tile: Floats, group: Integers, dice: Dice) -> None:
+    """Smear the continuous columns of some rows, as far as their relations allow; sums follow their terms.
+
+    Parameters
+    ----------
+    tile : array of shape (d, n)
+        Changed.
+    group : array of shape (n,)
+        The group of each row.
+    """
+    follows = setting.bonds.derived()
+    for column, wanted in enumerate(setting.smeared):
+        if wanted and column not in follows:
+            bonds = setting.bonds.touching(column)
+            broken = None if bonds is None else _Broken(bonds, tile)
+            smear(tile[column], group, dice, column, setting.held[column], setting.decimals[column], broken)
 
 
 def smear(

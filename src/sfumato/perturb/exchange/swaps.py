@@ -34,7 +34,7 @@ class Dice:
         asked[:, 0], asked[:, 1] = self._labels[rows], counter
         return self._stream.of_digests(asked.view(np.uint8))
 
-    def below(self, rows: Integers, counter: int, limits: Integers | int) -> Integers:
+    def below(self, rows: Integers, counter: Integers | int, limits: Integers | int) -> Integers:
         """Return a number from 0 to below a limit for each of some rows."""
         words = self.words(rows, counter) >> np.uint64(33)
         return (words.astype(np.int64) * limits) >> np.int64(31)
@@ -49,8 +49,10 @@ class Swaps:
         See `MixedSpace.coordinates`.
     units : sequence of sequences of int
         Columns that move together.
-    own : array of shape (n, c)
-        For every row and centre, the row's own centre of the same clustering.
+    own : array of shape (n, clusterings)
+        The row's own centre of every clustering.
+    which : array of shape (c,)
+        The clustering of every centre.
     centres : array of shape (c, dimensions)
 
     Attributes
@@ -60,9 +62,16 @@ class Swaps:
     """
 
     def __init__(
-        self, space: MixedSpace, coordinates: Floats, units: Sequence[Sequence[int]], own: Integers, centres: Floats
+        self,
+        space: MixedSpace,
+        coordinates: Floats,
+        units: Sequence[Sequence[int]],
+        own: Integers,
+        which: Integers,
+        centres: Floats,
     ) -> None:
-        self.coordinates, self.units, self._own, self._pull = coordinates, units, own, Pull(space, centres)
+        self.coordinates, self.units, self._pull = coordinates, units, Pull(space, centres)
+        self._own, self._which = own, which
         self.n = coordinates.shape[1]
         self.source = np.tile(np.arange(self.n), (len(units), 1))
         everyone = np.arange(self.n)
@@ -107,7 +116,7 @@ class Swaps:
     def outside(self, scores: Floats, rows: Integers) -> Floats:
         """Return how far rows with such scores are outside their regions, in steps squared; 0 inside."""
         own = self._own[rows]
-        gaps = np.take_along_axis(scores, own, axis=1) - scores
+        gaps = np.take_along_axis(scores, own, axis=1)[:, self._which] - scores
         np.put_along_axis(gaps, own, 1.0, axis=1)  # no wall against itself
         missing = 1.0 - gaps
         np.maximum(missing, 0.0, out=missing)

@@ -11,6 +11,7 @@ _FIRST = 1 << 16  # counter of the dice
 _TRIES = 16  # exchanges that a row thinks of in one sweep
 _SWEEPS = 48
 _LAST, _ATTEMPTS = 1 << 48, 64
+_ROWS = 1 << 10  # rows whose tries are looked at together
 
 
 class Sweeps:
@@ -68,33 +69,43 @@ class Sweeps:
             Another one for every call.
         """
         swaps, dice = self._swaps, self._dice
-        for row in rows:
-            one = np.array([row])
-            for attempt in range(_ATTEMPTS):
-                first = _LAST + 2 * (_ATTEMPTS * counter + attempt)
-                other = self._members[self._start[one] + dice.below(one, first, self._size[one])]
-                which = units[dice.below(one, first + 1, len(units))]
-                both = np.concatenate([one, other])
-                scores, outside = swaps.state(both)
-                step = swaps.pulls(which, other) - swaps.pulls(which, one)
-                if not step.any() or (swaps.outside(scores + np.concatenate([step, -step]), both) > outside).any():
-                    continue
-                swaps.exchange(which, one, other)
+        for attempt in range(_ATTEMPTS):
+            if not len(rows):
                 break
+            first = _LAST + 2 * (_ATTEMPTS * counter + attempt)
+            other = self._members[self._start[rows] + dice.below(rows, first, self._size[rows])]
+            which = units[dice.below(rows, first + 1, len(units))]
+            step = swaps.pulls(which, other) - swaps.pulls(which, rows)
+            scores, outside = swaps.state(rows)
+            theirs, there = swaps.state(other)
+            stay = (swaps.outside(scores + step, rows) <= outside) & (swaps.outside(theirs - step, other) <= there)
+            found = np.flatnonzero(stay & step.any(axis=1))
+            chosen = found[without_conflicts(rows[found], other[found], np.zeros(len(found)), swaps.n)]
+            swaps.exchange(which[chosen], rows[chosen], other[chosen])
+            rows = np.delete(rows, chosen)
 
     def _best(
         self, bad: Integers, scores: Floats, outside: Floats, place: Integers, first: int
     ) -> tuple[Floats, Integers, Integers]:
         """Return the best of some random exchanges for each row: what it gains, with whom, and of which unit."""
-        swaps, dice = self._swaps, self._dice
         gain, partner, unit = np.zeros(len(bad)), bad.copy(), np.zeros(len(bad), dtype=np.int64)
-        for one in range(_TRIES):
-            other = self._members[self._start[bad] + dice.below(bad, first + 2 * one, self._size[bad])]
-            which = dice.below(bad, first + 2 * one + 1, len(swaps.units))
-            step = swaps.pulls(which, other) - swaps.pulls(which, bad)
-            mine, theirs = scores[place[bad]] + step, scores[place[other]] - step
-            better = outside[place[bad]] + outside[place[other]]
-            better -= swaps.outside(mine, bad) + swaps.outside(theirs, other)
-            take = (better > gain) & (other != bad)
-            gain[take], partner[take], unit[take] = better[take], other[take], which[take]
+        for start in range(0, len(bad), _ROWS):  # all tries of some rows at once
+            part = slice(start, start + _ROWS)
+            gain[part], partner[part], unit[part] = self._best_of(bad[part], scores, outside, place, first)
         return gain, partner, unit
+
+    def _best_of(
+        self, bad: Integers, scores: Floats, outside: Floats, place: Integers, first: int
+    ) -> tuple[Floats, Integers, Integers]:
+        swaps, dice = self._swaps, self._dice
+        rows, counters = np.tile(bad, _TRIES), first + 2 * np.repeat(np.arange(_TRIES), len(bad))
+        other = self._members[self._start[rows] + dice.below(rows, counters, self._size[rows])]
+        which = dice.below(rows, counters + 1, len(swaps.units))
+        step = swaps.pulls(which, other) - swaps.pulls(which, rows)
+        here, there = place[rows], place[other]
+        better = outside[here] + outside[there]
+        better -= swaps.outside(scores[here] + step, rows) + swaps.outside(scores[there] - step, other)
+        better[other == rows] = 0.0
+        best = better.reshape(_TRIES, -1).argmax(axis=0) * len(bad) + np.arange(len(bad))  # the first of the best
+        found = better[best] > 0
+        return np.maximum(better[best], 0.0), np.where(found, other[best], bad), np.where(found, which[best], 0)

@@ -158,12 +158,17 @@ class Atoms(Hidden):
     def from_moments(cls, named: Named, moments: AtomMoments) -> Atoms:
         """Return the atoms that a pass has found."""
         codes = moments.codes()
+        counts = np.array([moments.count(int(code)) for code in codes], dtype=np.int64)
+        means = np.array([moments.mean(int(code), named.space.bits) for code in codes])
+        return cls.from_counts(named, codes, counts, means)
+
+    @classmethod
+    def from_counts(cls, named: Named, codes: Integers, counts: Integers, means: Floats) -> Atoms:
+        """Return the atoms of some codes, sorted, with their rows and means."""
         labels = np.empty((len(codes), len(named.sizes)), dtype=np.int64)
         rest = codes.copy()
         for column in range(len(named.sizes) - 1, -1, -1):
             rest, labels[:, column] = np.divmod(rest, named.sizes[column])
-        counts = np.array([moments.count(int(code)) for code in codes], dtype=np.int64)
-        means = np.array([moments.mean(int(code), named.space.bits) for code in codes])
         return cls(named, codes, labels, counts, means)
 
     def __len__(self) -> int:

@@ -63,6 +63,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     method_id: ClassVar[str]
     min_columns: ClassVar[int] = 1
     exchanges: ClassVar[bool] = False  # whether rows take one another's values: then equal cells are no defect
+    meets: ClassVar[bool] = False  # whether rows are released in groups: then the fitted state is a `Grouping`
 
     key: Key | None
     release: str
@@ -76,6 +77,10 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         """Yield the summaries the method wants and return its fitted state."""
 
+    def _whole_rounds(self, facts: Facts, streams: Streams) -> Rounds:
+        """Do the same for a table in memory: methods whose rows meet in groups release it here."""
+        return self._rounds(facts, streams)
+
     @abstractmethod
     def _kernel(self, fitted: Any, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         """Return the released tile; may overwrite the one it is given."""
@@ -86,7 +91,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     @property
     def tier(self) -> str:
-        """Say "row" if each row is perturbed by itself, "table" if rows depend on one another."""
+        """Say "row" if rows are perturbed one by one, "group" if they meet in groups, "table" if they need all rows."""
         return self.catalogue_row().tier
 
     @classmethod
@@ -192,7 +197,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         check_facts(facts, type(self).__name__)
         streams = self._streams_for(key, facts.fingerprint)
         fitted = run_rounds(
-            self._rounds(facts, streams), lambda wanted: fill(wanted, read(), threads=threads), facts.n_rows
+            self._whole_rounds(facts, streams), lambda wanted: fill(wanted, read(), threads=threads), facts.n_rows
         )
         settings = self._settings()
         ledger = Ledger()

@@ -20,6 +20,7 @@ from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_facts
+from sfumato.perturb.mechanism.grouping import Grouping
 from sfumato.perturb.mechanism.invertible import Invertible
 from sfumato.perturb.mechanism.saved_state import load_state, save_state
 
@@ -61,7 +62,7 @@ class Drive(Hidden):
 
     @property
     def tier(self) -> str:
-        """Say "row" if rows are perturbed one by one, "table" if they depend on one another."""
+        """Say "row" if rows are perturbed one by one, "group" if they meet in groups, "table" if they need all rows."""
         return self._perturber.tier
 
     @property
@@ -92,6 +93,17 @@ class Drive(Hidden):
         """Whether rows take one another's values, missing ones included."""
         return self._perturber.exchanges
 
+    @property
+    def meets(self) -> bool:
+        """Whether rows are released in groups; see `grouping`."""
+        return self._perturber.meets
+
+    def grouping(self, fitted: Any) -> Grouping:
+        """Return how the rows of a fitted table meet, of a method that lets them."""
+        assert self.meets
+        grouping: Grouping = fitted
+        return grouping
+
     def settle(
         self,
         decimals: Mapping[str, int],
@@ -114,7 +126,7 @@ class Drive(Hidden):
         known = {parameter.name for parameter in self._perturber.catalogue_row().parameters}
         held = {name: (gap,) for name, gap in (gaps or {}).items()}
         if "relations" in known:
-            self._perturber._gaps = dict(gaps or {})
+            vars(self._perturber)["_gaps"] = dict(gaps or {})
             if relations is not None and self._perturber.relations is None:
                 self._perturber.relations = tuple(relations)
         for name, value in (("decimals", decimals), ("bounds", bounds), ("kinds", kinds), ("held", held)):
@@ -122,6 +134,11 @@ class Drive(Hidden):
                 own = getattr(self._perturber, name)
                 if own is None or name in {"kinds", "held"}:
                     setattr(self._perturber, name, {**value, **(own or {})})
+
+    @property
+    def gaps(self) -> dict[str, float]:
+        """The number that stands for a missing cell of each column, as far as the method was told."""
+        return dict(vars(self._perturber).get("_gaps", {}))
 
     def check(self, facts: Facts) -> None:
         """Raise for tables that the method cannot take."""

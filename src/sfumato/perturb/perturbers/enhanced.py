@@ -91,6 +91,11 @@ class Enhanced(Perturber):
         assert self.perturber is not None
         if self.perturber.method_id == self.method_id:
             raise ParameterError("Enhanced: an enhanced method cannot be enhanced again", hint="raise its fraction")
+        if self.perturber.meets:
+            raise ParameterError(
+                f"Enhanced: {type(self.perturber).__name__} lets rows exchange their values: noise has no place there",
+                hint="leave [enhance] out, or enhance another method",
+            )
         self.perturber._check_parameters()
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:

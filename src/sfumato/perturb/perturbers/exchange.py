@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.cipher import WordStream
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask, ask_both
 from sfumato.core.relations import coded_relation, parse_relation
@@ -23,23 +24,49 @@ from sfumato.frames.kinds import EXCHANGED_KINDS, guess_number
 from sfumato.frames.related import find_relations
 from sfumato.perturb.exchange.bonds import Bonds, BrokenRows
 from sfumato.perturb.exchange.bound import bound_columns, join_units
-from sfumato.perturb.exchange.released import Draw, Exchanged
+from sfumato.perturb.exchange.partners import Partners
+from sfumato.perturb.exchange.released import release_groups
+from sfumato.perturb.exchange.setting import Setting
+from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space
-from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
+from sfumato.perturb.exchange.sums import ClusterSums
+from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.gather import Collected, Stored
 from sfumato.perturb.guard.named import name_clusterings
 from sfumato.perturb.guard.settle import column_decimals
 from sfumato.perturb.guard.shell import SAMPLE_ROWS, GuardShell
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
+from sfumato.perturb.mechanism.grouping import Everyone, release_in_place
 
 
 @dataclass(frozen=True, repr=False)
 class _Fitted(Hidden):
-    space: MixedSpace
-    atoms: Atoms
-    stored: Stored
-    singles: tuple[int, ...]
-    unrepaired: tuple[int, ...]
+    """What the rounds have learnt: with it, every group of rows can be released by itself; see `Grouping`."""
+
+    setting: Setting
+    met: Met
+    subkey: bytes
+    stored: Stored | None = None
+    singles: tuple[int, ...] = ()
+    unrepaired: tuple[int, ...] = ()
+
+    @property
+    def space(self) -> MixedSpace:
+        return self.setting.space
+
+    @property
+    def atoms(self) -> Atoms:
+        return self.setting.atoms
+
+    def groups(self, tile: Floats, labels: NDArray[np.uint64]) -> Integers:
+        return self.setting.groups(labels, self.atoms.of(self.space.enter(tile)), self.subkey)
+
+    def bundles(self, rows: int) -> Integers:
+        return self.setting.bundles(rows)
+
+    def release(self, tile: Floats, labels: NDArray[np.uint64], groups: Integers) -> tuple[Floats, Flags]:
+        done = release_groups(self.setting, self.met, labels, tile, groups, self.subkey)
+        return done.rows, done.outside
 
 
 class AtomExchange(GuardShell):
@@ -97,6 +124,7 @@ class AtomExchange(GuardShell):
 
     method_id: ClassVar[str] = "exchange"
     exchanges: ClassVar[bool] = True
+    meets: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -212,46 +240,55 @@ class AtomExchange(GuardShell):
         space = find_mixed_space(facts, moments, categories(facts, kinds), self.scaling)
         named = name_clusterings(space, self.clusterings, rows, sample.labels(), streams, int(self.draws))
 
-        def codes(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
-            return atom_codes(named.labels(space.enter(tile)), named.sizes), tile[:0]
-
         bonds = self._bonds(facts, rows, kinds, decimals, coding)
-        counted, broken = yield from ask_both(AtomMoments(codes, cross=False), BrokenRows(bonds))
-        atoms = Atoms.from_moments(named, counted)
-        bonds = self._kept_bonds(bonds, broken)
-        labels, tile, of = yield from self._all_rows(facts, space, atoms)
-        smeared = [kind == "continuous" for kind in kinds]
-        exchanged = Exchanged(
+        sums, broken = yield from ask_both(ClusterSums(space, named), BrokenRows(bonds))
+        atoms, bonds = sums.atoms(), self._kept_bonds(bonds, broken)
+        setting = Setting(
             space,
             atoms,
-            labels,
-            tile,
-            of,
             self._units(facts, rows, kinds, bonds),
-            smeared,
+            [kind == "continuous" for kind in kinds],
             held,
             decimals,
             int(self.min_atom),
             bonds,
             exact=bool(self.exact_centres),
         )
-        chosen = self._best(exchanged, space, atoms, tile, of, streams)
-        as_they_are = labels[(chosen.rows == tile).all(axis=0)]
-        stored = Stored(labels, chosen.rows)
-        return _Fitted(space, atoms, stored, _numbers(as_they_are), _numbers(labels[chosen.outside]))
+        tried = int(self.draws) if facts.n_rows <= TRIED_ROWS else 1
+        return (yield from self._met(facts, setting, sums, streams, tried))
 
-    def _best(
-        self, exchanged: Exchanged, space: MixedSpace, atoms: Atoms, tile: Floats, of: Integers, streams: Streams
-    ) -> Draw:
-        """Return the draw in which a miner finds most of what is to be kept; large tables need one only."""
-        draws = int(self.draws) if tile.shape[1] <= TRIED_ROWS else 1
+    def _met(
+        self, facts: Facts, setting: Setting, sums: ClusterSums, streams: Streams, draws: int
+    ) -> Generator[Any, Any, _Fitted]:
+        """Yield a pass that collects the rows of small atoms and their partners; return what they exchange.
+
+        Of a small table all rows are collected, and several draws are tried: the one is kept in which a miner finds
+        most of what is to be kept. Large tables need one only.
+        """
+        partners = Partners.find(setting)
+        stream = WordStream(streams.subkey("partners"))
+        atoms, space = setting.atoms, setting.space
+
+        def rows_of(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+            of = atoms.of(space.enter(tile))
+            return tile, of if draws > 1 else np.where(partners.chosen(rows.labels(), of, stream), of, -1)
+
+        labels, tile, of = (yield from ask(Collected(rows_of))).sorted(facts.n_columns)
+        chosen = partners.chosen(labels, of, stream)
+
+        def fitted(number: int) -> _Fitted:
+            subkey = streams.subkey("exchange", str(number))
+            met = meet(setting, partners, sums, labels[chosen], tile[:, chosen], of[chosen], subkey)
+            return _Fitted(setting, met, subkey)
+
         if draws == 1:
-            return exchanged.draw(streams.subkey("exchange", "0"))
+            return fitted(0)
         trial = Trial(atoms, space.enter(tile), of, streams, standardised=self.scaling == "std")
         best, least = None, np.inf
         for number in range(draws):
-            drawn = exchanged.draw(streams.subkey("exchange", str(number)))
-            wrong = trial.disagreement(space.enter(drawn.rows))
+            drawn = fitted(number)
+            released, _ = drawn.release(tile, labels, drawn.groups(tile, labels))
+            wrong = trial.disagreement(space.enter(released))
             if wrong < least:
                 best, least = drawn, wrong
             if wrong <= GOOD:
@@ -259,17 +296,13 @@ class AtomExchange(GuardShell):
         assert best is not None
         return best
 
-    def _all_rows(
-        self, facts: Facts, space: MixedSpace, atoms: Atoms
-    ) -> Generator[Any, Any, tuple[NDArray[np.uint64], Floats, Integers]]:
-        """Yield a pass that collects all rows; return their labels, values and atoms."""
-
-        def rows_of(tile: Floats, _: Rows) -> tuple[Floats, Integers]:
-            return tile, atoms.of(space.enter(tile))
-
-        found = yield from ask(Collected(rows_of))
-        collected: tuple[NDArray[np.uint64], Floats, Integers] = found.sorted(facts.n_columns)
-        return collected
+    def _whole_rounds(self, facts: Facts, streams: Streams) -> Rounds:
+        fitted: _Fitted = yield from self._rounds(facts, streams)
+        everyone = yield from ask(Everyone(fitted, facts.n_columns, facts.n_rows))
+        labels, values, groups = everyone.together()
+        outcome = release_in_place(fitted, labels, values, groups)
+        same, outside = (tuple(int(label) for label in one) for one in (outcome.same, outcome.outside))
+        return replace(fitted, stored=Stored(labels, values), singles=same, unrepaired=outside)
 
     def _kinds(
         self, facts: Facts, sample: Floats, coding: Coding
@@ -336,8 +369,5 @@ class AtomExchange(GuardShell):
         return join_units([*units, *bonds.units(), *((column,) for column in range(facts.n_columns))])
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
+        assert fitted.stored is not None, "rows are released in groups"
         return fitted.stored.find(rows.labels())
-
-
-def _numbers(labels: NDArray[np.uint64]) -> tuple[int, ...]:
-    return tuple(int(label) for label in labels)

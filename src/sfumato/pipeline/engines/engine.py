@@ -8,7 +8,7 @@ reaches the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -18,15 +18,17 @@ from sfumato.core.coverage import Coverage
 from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import Facts
 from sfumato.core.relations import Relation
-from sfumato.core.rows import Rows
+from sfumato.core.rows import Labelled, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
+from sfumato.exceptions import DataError
 from sfumato.files.finish import finish_column, numbers_of, released_cells
 from sfumato.files.kept import KeptCombinations
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.schema import Look, NumberColumn
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.drive import Drive, Kernel
+from sfumato.perturb.mechanism.grouping import Grouping
 from sfumato.pipeline.cells import Cells
 
 S = TypeVar("S", bound=Summary)
@@ -74,6 +76,10 @@ class WriteJob(Hidden):
     hasher: RowHasher
     gaps: Floats | None = None
     relations: tuple[Relation, ...] = ()
+
+    def with_kernel(self, kernel: Callable[[Floats, Rows], Floats]) -> WriteJob:
+        """Return the same pass with another kernel."""
+        return replace(self, kernel=kernel)
 
 
 @dataclass
@@ -134,6 +140,9 @@ class Engine(Protocol):
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage | None]:
         """Fill a summary over all rows, and say which rows it saw; None if that was checked already."""
 
+    def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:
+        """Bring the rows of each group together and release them; return the map that finds a released row."""
+
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows."""
 
@@ -155,13 +164,15 @@ class Finished(Hidden):
     tally: Tally
 
 
-def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
+def perturb_batch(batch: NumberBatch, job: WriteJob, numbered: Labelled | None = None) -> Finished:
     """Perturb and finish some rows: the part of the last pass that every engine shares.
 
     Parameters
     ----------
     batch : NumberBatch
         Missing cells filled.
+    numbered : Labelled, optional
+        The numbers of the rows, if they are not those of the batch.
     """
     n = len(batch)
     units = [np.empty(n) for _ in job.columns]
@@ -190,7 +201,9 @@ def perturb_batch(batch: NumberBatch, job: WriteJob) -> Finished:
     if job.gaps is not None:
         masks = [holes if holes.any() else None for holes in holes_now]
     tally = Tally(rows=n)
-    tally.lanes = job.hasher.sums(released_cells(units, masks, job.columns), batch.numbered)
+    tally.lanes = job.hasher.sums(
+        released_cells(units, masks, job.columns), batch.numbered if numbered is None else numbered
+    )
     if job.same_columns and job.gaps is None:  # values that were exchanged may well be equal
         for i, column in enumerate(job.columns):
             same = numbers_of(units[i], column) == batch.columns[i]
@@ -214,3 +227,12 @@ def _unmet(units: list[Floats], masks: list[Flags | None], job: WriteJob) -> dic
         return values if mask is None else np.where(mask, np.nan, values)
 
     return {one.text: int(np.count_nonzero(one.broken(cells, decimals))) for one in job.relations}
+
+
+def require_relations(tally: Tally) -> None:
+    """Raise if released rows break a declared relation: nothing is released then."""
+    broken = [f"{count:,} released row(s) would break {text!r}" for text, count in tally.unmet.items() if count]
+    if broken:
+        raise DataError(
+            "; ".join(broken), hint="the method exchange keeps relations; others release columns one by one"
+        )

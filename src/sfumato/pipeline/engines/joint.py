@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 from sfumato.core.passes import Facts
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of
+from sfumato.exceptions import ParameterError
 from sfumato.files.schema import Look
 from sfumato.files.source import RawBatch, Source
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.drive import Drive, Kernel
+from sfumato.perturb.mechanism.grouping import Grouping
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Tally, WriteJob
 from sfumato.pipeline.engines.local import LocalEngine
@@ -74,6 +76,12 @@ class JointEngine:
     def fill(self, cells: Cells, empty: S) -> tuple[S, None]:
         """Fill a summary; see `Engine`. Each owner has checked its own rows."""
         return filled_summary(empty, self._stage(cells, empty)), None
+
+    def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:  # noqa: ARG002
+        """Refuse: the rows of a group belong to several owners; see `Engine`."""
+        raise ParameterError(
+            "this method lets rows meet, and here they belong to several owners", hint="choose another method"
+        )
 
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows of this owner; see `Engine`."""

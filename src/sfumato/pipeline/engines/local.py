@@ -21,9 +21,11 @@ from sfumato.files.opening import file_kind
 from sfumato.files.schema import Look
 from sfumato.files.source import RawBatch, Source
 from sfumato.files.storage.reorder import Reorder
-from sfumato.files.storage.workspace import Workspace
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.files.storage.workspace import Workspace, guarded_writes
+from sfumato.perturb.mechanism.drive import Drive, Kernel
+from sfumato.perturb.mechanism.grouping import Everyone, Grouping
 from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engines import meeting
 from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
 from sfumato.pipeline.watch import Watch
 
@@ -80,6 +82,24 @@ class LocalEngine:
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage]:
         """Fill a summary over all rows; see `Engine`."""
         return fill(empty, self._numbers("fitting", cells), threads=self._threads)
+
+    def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:
+        """Let rows meet, in memory or in sealed files; see `Engine`."""
+        cells_held = meeting.MOST_CELLS if self._memory is None else self._memory // 8
+        if facts.n_rows * facts.n_columns <= cells_held or cells.id_subkey is not None:
+            everyone, seen = self.fill(cells, Everyone(grouping, facts.n_columns, facts.n_rows))
+            seen.require_whole(facts.n_rows)
+            return meeting.meet_in_memory(everyone, grouping, self._threads, self._watch.at)
+        with guarded_writes(self._target):
+            return meeting.meet_on_disk(
+                self._numbers("fitting", cells),
+                grouping,
+                facts,
+                self._workspace.folder,
+                threads=self._threads,
+                tell=self._watch.at,
+                memory=self._memory,
+            )
 
     def write(self, cells: Cells, job: WriteJob) -> Tally:
         """Write the released rows; see `Engine`."""

@@ -1,0 +1,157 @@
+"""What every step of an exchange knows of the table: its space, its atoms, and what may be done to its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.secret import Hidden
+from sfumato.perturb.exchange.bonds import Bonds
+from sfumato.perturb.exchange.space import MixedSpace
+from sfumato.perturb.exchange.swaps import Dice, Swaps
+from sfumato.perturb.guard.atoms import Atoms
+
+_BLOCK = 1000  # rows that exchange among one another: larger atoms are cut into blocks by chance
+_BLOCK_OF = 0  # counter of the dice
+
+
+@dataclass(frozen=True, repr=False)
+class Setting(Hidden):
+    """A table whose rows are to exchange values.
+
+    Attributes
+    ----------
+    space : MixedSpace
+    atoms : Atoms
+    units : sequence of tuples of int
+        Columns that move together.
+    smeared : sequence of bool
+        Which columns are continuous.
+    held : sequence of tuples of float
+        Values of each column that are not smeared.
+    decimals : sequence of int or None
+        Of each column.
+    min_atom : int
+    bonds : Bonds
+        Relations between columns that every row keeps.
+    exact : bool
+        Whether rows of small atoms, too, exchange values only inside their atom.
+    """
+
+    space: MixedSpace
+    atoms: Atoms
+    units: Sequence[tuple[int, ...]]
+    smeared: Sequence[bool]
+    held: Sequence[tuple[float, ...]]
+    decimals: Sequence[int | None]
+    min_atom: int
+    bonds: Bonds
+    exact: bool
+
+    @cached_property
+    def small(self) -> Flags:
+        """Which atoms are too small to exchange values in themselves alone."""
+        if self.exact or len(self.atoms) < 2:
+            return np.zeros(len(self.atoms), dtype=bool)
+        return self.atoms.counts < self.min_atom
+
+    @cached_property
+    def everything(self) -> Integers:
+        """All units."""
+        return np.arange(len(self.units))
+
+    @cached_property
+    def telling(self) -> Integers:
+        """Units of categories and counts: a rare combination of their values points at its owner."""
+        return np.flatnonzero([not any(self.smeared[column] for column in unit) for unit in self.units])
+
+    @cached_property
+    def blocks(self) -> Integers:
+        """Into how many groups each atom is cut."""
+        return np.maximum(self.atoms.counts // _BLOCK, 1)
+
+    @cached_property
+    def _first(self) -> Integers:
+        return np.cumsum(self.blocks) - self.blocks
+
+    def groups(self, labels: NDArray[np.uint64], of: Integers, subkey: bytes) -> Integers:
+        """Return the group of every row: its atom, and in large atoms one of several blocks, by chance.
+
+        Parameters
+        ----------
+        labels : array of shape (n,), uint64
+            The names of the rows.
+        of : array of shape (n,)
+            Their atoms.
+        """
+        groups = self._first[of]
+        cut = np.flatnonzero(self.blocks[of] > 1)
+        dice = Dice(subkey, labels)
+        groups[cut] += dice.below(cut, _BLOCK_OF, self.blocks[of[cut]])
+        return groups
+
+    def atom_of(self, groups: Integers) -> Integers:
+        """Return the atom of every group."""
+        return np.searchsorted(self._first, groups, side="right") - 1
+
+    def bundles(self, rows: int) -> Integers:
+        """Return for each group the bundle it is worked on in: neighbours, of about so many rows in all."""
+        sizes = np.repeat(-(-self.atoms.counts // self.blocks), self.blocks)
+        return (np.cumsum(sizes) - sizes) // rows
+
+    def swaps(self, values: Floats, of: Integers, centres: Floats) -> Swaps:
+        """Return rows ready to exchange values.
+
+        Parameters
+        ----------
+        values : array of shape (columns, n)
+        of : array of shape (n,)
+            Their atoms.
+        centres : array of shape (c, dimensions)
+            Those of the kept clusterings, once or twice: a row must stay nearest to its own each time.
+        """
+        sizes = self.atoms.named.sizes
+        times = len(centres) // sum(sizes)
+        begins = np.cumsum([0, *(sizes * times)])[:-1]
+        own = np.tile(self.atoms.labels[of], times) + begins
+        which = np.repeat(np.arange(len(begins)), np.tile(sizes, times))
+        return Swaps(self.space, self.space.coordinates(values), self.units, own, which, centres)
+
+    def taken(self, values: Floats, swaps: Swaps) -> Floats:
+        """Return the values that every row holds."""
+        taken = np.empty_like(values)
+        for unit, columns in enumerate(self.units):
+            for column in columns:
+                taken[column] = values[column, swaps.source[unit]]
+        return taken
+
+    def same(self, values: Floats, swaps: Swaps, original: Floats, units: Integers) -> Integers:
+        """Return the rows that hold, in some units, the very values they had at first."""
+        same = np.ones(swaps.n, dtype=bool)
+        for unit in units:
+            for column in self.units[unit]:
+                same &= values[column, swaps.source[unit]] == original[column]
+        return np.flatnonzero(same)
+
+    def rare(self, original: Floats, among: Integers) -> Integers:
+        """Return the rows whose categories and counts fewer than `min_atom` rows of their company share.
+
+        Parameters
+        ----------
+        original : array of shape (columns, n)
+        among : array of shape (n,)
+            The company of each row.
+        """
+        columns = [column for unit in self.telling for column in self.units[unit]]
+        if not columns:
+            return np.empty(0, dtype=np.int64)
+        which = among
+        for column in columns:  # one number for each combination so far
+            values = np.unique(original[column], return_inverse=True)[1].ravel()
+            which = np.unique(which * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1].ravel()
+        return np.flatnonzero(np.bincount(which)[which] < self.min_atom)
