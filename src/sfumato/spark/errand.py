@@ -82,7 +82,7 @@ def replay_of(data: Mapping[str, Any]) -> Replay:
     """Return the rounds of a method, at their beginning."""
     facts = Facts(data["names"], data["kinds"], data["n_rows"], data["low"], data["high"], b"")
     perturber = perturber_of(data["recipe"])
-    vars(perturber)["_gaps"] = dict(data["gaps"])
+    perturber.__dict__["_gaps"] = dict(data["gaps"])
     return Replay(perturber, facts, Streams(data["root"]))
 
 

@@ -126,7 +126,7 @@ class Drive(Hidden):
         known = {parameter.name for parameter in self._perturber.catalogue_row().parameters}
         held = {name: (gap,) for name, gap in (gaps or {}).items()}
         if "relations" in known:
-            vars(self._perturber)["_gaps"] = dict(gaps or {})
+            self._perturber.__dict__["_gaps"] = dict(gaps or {})
             if relations is not None and self._perturber.relations is None:
                 self._perturber.relations = tuple(relations)
         for name, value in (("decimals", decimals), ("bounds", bounds), ("kinds", kinds), ("held", held)):
