@@ -12,10 +12,21 @@ from sfumato.exceptions import ParameterError
 if TYPE_CHECKING:
     from sfumato.attack.engine.interface import Attack
 
-Cost = Literal["nothing", "sample", "few records", "many records", "half record", "full record", "most records"]
+Cost = Literal[
+    "nothing", "sample", "few records", "many records", "half record", "full record", "most records", "kept columns"
+]
 Goal = Literal["values", "links"]
 Need = Literal[
-    "marginals", "sample", "records", "pairs", "attributes", "clusterings", "atom_moments", "releases", "decimals"
+    "marginals",
+    "sample",
+    "records",
+    "pairs",
+    "attributes",
+    "clusterings",
+    "atom_moments",
+    "releases",
+    "decimals",
+    "kinds",
 ]
 Known = Literal["none", "one", "few", "many", "tenth", "persons"]
 
@@ -44,6 +55,8 @@ class Entry:
         Guess original values of rows, or find the rows of known people. Default: "values".
     known : str
         Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons.
+    whole : bool
+        Whether it reads whole rows: categories and kept columns, too, where a table has some. Default: False.
     """
 
     id: str
@@ -56,6 +69,7 @@ class Entry:
     class_name: str
     goal: Goal = "values"
     known: Known = "none"
+    whole: bool = False
 
     def load(self) -> Attack:
         """Return a new attack object of this row."""
@@ -114,15 +128,21 @@ _ROWS: tuple[Entry, ...] = (
     Entry("distances", "recognise mutual distances", 3, "few records", ("records",),
           "Known people are found by their mutual distances, then the rest is solved for.",
           "known.distance_signature", "DistanceSignature", known="few"),
+    Entry("kept-columns", "join on the kept columns", 3, "kept columns", ("records", "kinds"),
+          "Each known person is looked up by the columns that are released as they are.",
+          "linkage.kept_columns", "KeptColumns", "links", "persons", whole=True),
     Entry("nearest", "link to the nearest row", 3, "full record", ("records", "marginals"),
           "Each known person is linked to the nearest released row.",
-          "linkage.nearest_row", "NearestRow", "links", "persons"),
+          "linkage.nearest_row", "NearestRow", "links", "persons", whole=True),
+    Entry("gower", "link by Gower's distance", 3, "full record", ("records", "kinds"),
+          "Each known person is linked to the row nearest in all columns, numbers by range, categories by mismatch.",
+          "linkage.gower", "Gower", "links", "persons", whole=True),
     Entry("equal-cells", "link by identical cells", 3, "full record", ("records",),
           "Each known person is linked to the row that shares the rarest values with them.",
-          "linkage.equal_cells", "EqualCells", "links", "persons"),
+          "linkage.equal_cells", "EqualCells", "links", "persons", whole=True),
     Entry("fellegi-sunter", "link by agreement of columns", 3, "full record", ("records", "marginals"),
           "Columns that agree count for or against a link, with weights estimated by EM.",
-          "linkage.fellegi_sunter", "FellegiSunter", "links", "persons"),
+          "linkage.fellegi_sunter", "FellegiSunter", "links", "persons", whole=True),
     Entry("ranks", "link by ranks", 3, "full record", ("records", "marginals"),
           "Each known person is linked to the row with the most similar ranks.",
           "linkage.rank_linkage", "RankLinkage", "links", "persons"),
