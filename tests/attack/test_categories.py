@@ -77,3 +77,15 @@ def test_a_table_of_numbers_is_linked_as_before() -> None:
     nothing = Kinds(np.zeros(6, dtype=np.bool_), np.zeros(6, dtype=np.bool_))
     plain = run_attack("fellegi-sunter", table, swapped(table, 0.4))
     assert run_attack("fellegi-sunter", table, swapped(table, 0.4), kinds=nothing).rate == plain.rate
+
+
+def test_crowds_that_share_a_kept_column_are_not_found_and_small_groups_are() -> None:
+    draw = np.random.default_rng(0)
+    town = np.concatenate([np.zeros(2_500), np.repeat(np.arange(1, 251), 2)])
+    table = np.column_stack([draw.normal(size=3_000), town])
+    released = np.column_stack([draw.normal(size=3_000), town])
+    kinds = Kinds(np.array([False, True]), np.array([False, True]))
+    found = run_attack("kept-columns", table, released, kinds=kinds)
+    assert found.known == 1_000
+    assert found.rate == pytest.approx(0.5 * 500 / 3_000, abs=0.02)
+    assert found.cost == "kept columns"

@@ -28,7 +28,7 @@ Need = Literal[
     "decimals",
     "kinds",
 ]
-Known = Literal["none", "one", "few", "many", "tenth", "persons"]
+Known = Literal["none", "one", "few", "many", "tenth", "persons", "lookups"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Entry:
     goal : {'values', 'links'}
         Guess original values of rows, or find the rows of known people. Default: "values".
     known : str
-        Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons.
+        Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons, lookups.
     whole : bool
         Whether it reads whole rows: categories and kept columns, too, where a table has some. Default: False.
     """
@@ -130,7 +130,7 @@ _ROWS: tuple[Entry, ...] = (
           "known.distance_signature", "DistanceSignature", known="few"),
     Entry("kept-columns", "join on the kept columns", 3, "kept columns", ("records", "kinds"),
           "Each known person is looked up by the columns that are released as they are.",
-          "linkage.kept_columns", "KeptColumns", "links", "persons", whole=True),
+          "linkage.kept_columns", "KeptColumns", "links", "lookups", whole=True),
     Entry("nearest", "link to the nearest row", 3, "full record", ("records", "marginals"),
           "Each known person is linked to the nearest released row.",
           "linkage.nearest_row", "NearestRow", "links", "persons", whole=True),
@@ -271,6 +271,8 @@ def default_known(row: Entry, n_rows: int, n_columns: int) -> int:
     (15, 44)
     """
     quarter = n_rows // 4
+    if row.known == "lookups":  # a table in order is searched, not compared
+        return min(n_rows, 1000)
     if row.known == "persons":
         # linkage compares every person with every row: keep persons x rows near 8 million
         return min(n_rows, 1000, max(50, 8_000_000 // max(n_rows, 1)))
@@ -307,7 +309,7 @@ def cost_of_known(row: Entry, known: int, n_rows: int, n_columns: int) -> Cost:
     >>> cost_of_known(entry("affine"), 15, 178, 13), cost_of_known(entry("affine"), 16, 178, 13)
     ('few records', 'many records')
     """
-    if row.known == "persons" or row.rung < 3:
+    if row.known in {"persons", "lookups"} or row.rung < 3:
         return row.cost
     if known <= n_columns + 2:
         return "few records"

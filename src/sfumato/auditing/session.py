@@ -120,7 +120,11 @@ class AuditSession(Hidden):
 
     @cached_property
     def whole_referee(self) -> Referee | None:
-        """The same for whole rows: every column that leaves the house, of whatever kind; None for plain numbers."""
+        """The same for whole rows: every column that leaves the house, of whatever kind; None for plain numbers.
+
+        Its attacks compare a bounded number of people with every row, and no clock stops them: a busy machine finds
+        what an idle one does.
+        """
         if self.whole is None:
             return None
         kinds = Kinds(categories=np.array(self.whole.categories), kept=np.array(self.whole.kept))
@@ -130,7 +134,7 @@ class AuditSession(Hidden):
             columns=self.whole.names,
             kinds=kinds,
             seed=self.seed,
-            seconds=self._seconds,
+            seconds=float("inf"),
             max_targets=self._max_targets,
         )
 

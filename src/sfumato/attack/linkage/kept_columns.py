@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.knowledge import Guess, Knowledge
 
 
+_CROWD = 1_000  # who is one of more rows than that is not found
+
+
 def number_rows(*tables: FloatArray) -> list[IntArray]:
     """Return a number for every row of several tables of the same columns; equal rows have equal numbers.
 
@@ -72,4 +75,6 @@ class KeptColumns(Attack):
         people, rows = number_rows(knowledge.records[:, kept], knowledge.released[:, kept])
         order = np.argsort(rows, kind="stable")
         first, last = (np.searchsorted(rows[order], people, side=side) for side in ("left", "right"))
-        return guess_links([np.sort(order[begin:end]) for begin, end in zip(first, last, strict=True)])
+        nobody = np.empty(0, dtype=np.int64)
+        found = zip(first, last, strict=True)
+        return guess_links([order[begin:end] if end - begin <= _CROWD else nobody for begin, end in found])
