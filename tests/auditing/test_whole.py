@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import sfumato as sf
 from sfumato.attack.linkage.kept_columns import number_rows
 from sfumato.auditing.verbatim import find_verbatim, find_whole_verbatim
 from sfumato.cli import sfumato as command
-from sfumato.exceptions import PolicyLimitError
+from sfumato.exceptions import ParameterError, PolicyLimitError
 
 LINKS = ["kept-columns", "nearest", "equal-cells", "fellegi-sunter"]
 
@@ -155,3 +156,26 @@ def test_coincidences_of_strangers_are_no_leak_and_one_own_record_is() -> None:
     assert find_whole_verbatim(halves[0], copied).lift > 0.0
     assert find_whole_verbatim(halves[0], halves[0]).lift > 0.3
     assert find_whole_verbatim(halves[0], draw.permutation(halves[0])).lift > 0.2
+
+
+def test_columns_of_every_type_are_joined_on_and_unknown_ones_named() -> None:
+    draw = np.random.default_rng(0)
+    day = pl.Series([dt.date(2020, 1, 1) + dt.timedelta(days=i % 50) for i in range(100)])
+    table = pl.DataFrame(
+        {
+            "n": draw.normal(size=100),
+            "day": day,
+            "wait": pl.Series([dt.timedelta(hours=i % 7) for i in range(100)]),
+            "yes": pl.Series([True, False, None, True] * 25),
+            "kind": pl.Series(["a", "b"] * 50).cast(pl.Categorical),
+            "tags": [[1, 2]] * 100,
+            "raw": [b"\xff"] * 100,
+        }
+    )
+    released = table.with_columns(n=pl.Series(draw.normal(size=100)))
+    found = sf.audit(table, released, attacks=LINKS, utility=False)
+    assert found.whole is not None
+    assert found.whole.kept == ("day", "wait", "yes", "kind")
+    with pytest.raises(ParameterError, match="no column 'dya' in both") as error:
+        sf.audit(table, released, kept=["dya"], attacks=LINKS)
+    assert "'day'" in str(error.value.hint)

@@ -129,7 +129,8 @@ def _require_same_order(original: Any, released: Any) -> None:
         if len(before) == len(after) and before != after and sorted(before) == sorted(after):
             raise DataError(
                 "the rows of the release stand in another order than those of the original",
-                hint="give the key of the release with key=..., which knows who is who",
+                hint="give the key of the release with key=..., which knows who is who; if single values were "
+                'exchanged and the rows stand in their order, say method="exchange"',
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession, describe_method
 from sfumato.exceptions import ParameterError
 from sfumato.frames.coded import count_both
-from sfumato.frames.frame import numeric_in_both
+from sfumato.frames.frame import all_columns, is_dataframe, numeric_in_both
 from sfumato.receipts.body import release_order
 from sfumato.receipts.finding import receipt_of
 from sfumato.receipts.released_rows import require_original_numbers, require_released_numbers
@@ -112,6 +113,7 @@ def audit(
         entry(name)  # raises with the nearest name before any work is done
     if isinstance(original, str | Path) or isinstance(released, str | Path):
         raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
+    _require_columns(kept, original, released)
     order, public, unknown, stay = _aligned(key, receipt, order, original, released)
     about = method if method is not None or public is None else public
     if describe_method(about)[0].get("method") == "exchange" or not numeric_in_both(original, released):
@@ -139,6 +141,18 @@ def audit(
         call=_call(session.method, known_rows, attacks, clusters, utility, seed),
         progress=progress,
     )
+
+
+def _require_columns(kept: Sequence[str], original: Any, released: Any) -> None:
+    if not (is_dataframe(original) and is_dataframe(released)):
+        return
+    after = all_columns(released)
+    shared = [name for name in all_columns(original) if name in after]
+    for name in kept:
+        if name not in shared:
+            near = get_close_matches(name, shared, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(shared) or 'none'}"
+            raise ParameterError(f"kept: no column {name!r} in both tables", hint=hint)
 
 
 def _aligned(

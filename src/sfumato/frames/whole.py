@@ -15,6 +15,8 @@ from sfumato.frames.columns import as_array
 from sfumato.frames.frame import as_polars, is_dataframe
 from sfumato.frames.kinds import guess_number
 
+_LOOK = 2_000  # rows
+
 
 @dataclass(frozen=True, repr=False)
 class WholeRows(Hidden):
@@ -52,6 +54,14 @@ class WholeRows(Hidden):
         """Return some rows of both tables."""
         return WholeRows(self.names, self.kinds, self.kept, self.original[rows], self.released[rows])
 
+    def without_names(self, most: int) -> WholeRows:
+        """Return the columns without categories of more different values than that: names of people say little."""
+        stay = [
+            j for j, kind in enumerate(self.kinds) if kind != "category" or len(np.unique(self.original[:, j])) <= most
+        ]
+        names, kinds, kept = (tuple(one[j] for j in stay) for one in (self.names, self.kinds, self.kept))
+        return WholeRows(names, kinds, kept, self.original[:, stay], self.released[:, stay])  # type: ignore[arg-type]
+
 
 def read_whole(
     original: Any,
@@ -81,8 +91,8 @@ def read_whole(
 
     Examples
     --------
-    >>> before = pl.DataFrame({"town": ["A", "B", "A"], "age": [30, 40, 50]})
-    >>> after = pl.DataFrame({"town": ["A", "B", "A"], "age": [31, 43, 48]})
+    >>> before = pl.DataFrame({"town": ["A", "B", "A"], "income": [30.5, 40.2, 50.1]})
+    >>> after = pl.DataFrame({"town": ["A", "B", "A"], "income": [31.4, 43.0, 48.7]})
     >>> whole = read_whole(before, after)
     >>> whole.kinds, whole.kept
     (('category', 'number'), (True, False))
@@ -97,6 +107,7 @@ def read_whole(
     back = np.argsort(place)
     names = [name for name in before.columns if name in after.columns and name not in leave_out]
     names = [name for name in names if columns is None or name in columns]
+    names = [name for name in names if not any(_nested(frame[name]) for frame in frames)]
     if not names:
         return None
     both = [_numbers(before[name], after[name], name in categories) for name in names]
@@ -137,9 +148,8 @@ def _numbers(before: pl.Series, after: pl.Series, category: bool) -> tuple[str, 
             return "category", both[: len(left)], both[len(left) :]
         if category or before.dtype == pl.Boolean:
             return "category", left, right
-        whole = bool((left == np.rint(left)).all())
-        return ("count" if guess_number(left, integer=whole).kind == "count" else "number"), left, right
-    texts = [one.cast(pl.String).fill_null("\0") for one in (before, after)]
+        return ("count" if _counts(left) else "number"), left, right
+    texts = [_texts(one) for one in (before, after)]
     levels = texts[0].unique()
     bare = texts[1].str.strip_prefix("'")  # a release writes texts that look like formulas behind a quote
     texts[1] = pl.select(
@@ -147,3 +157,20 @@ def _numbers(before: pl.Series, after: pl.Series, category: bool) -> tuple[str, 
     ).to_series()
     ranks = pl.concat([texts[0].alias("x"), texts[1].alias("x")]).rank("dense").cast(pl.Float64).to_numpy()
     return "category", ranks[: len(before)], ranks[len(before) :]
+
+
+def _counts(values: Floats) -> bool:
+    """Tell whether numbers are counts or codes; most columns show at their first values that they are not."""
+    if len(np.unique(values[:_LOOK])) > _LOOK // 10:
+        return False
+    return guess_number(values, integer=bool((values == np.rint(values)).all())).kind == "count"
+
+
+def _nested(cells: pl.Series) -> bool:
+    return cells.dtype.is_nested() or cells.dtype == pl.Binary
+
+
+def _texts(cells: pl.Series) -> pl.Series:
+    """Return cells as text, without the missing ones; dates and times as the numbers behind them."""
+    plain = cells.to_physical() if cells.dtype.is_temporal() else cells
+    return plain.cast(pl.String).fill_null("\0")

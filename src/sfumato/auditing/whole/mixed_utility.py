@@ -11,6 +11,8 @@ from sfumato.auditing.whole.mixed_clusters import MixedClusters, measure_cluster
 from sfumato.auditing.whole.trained_models import TrainedModel, measure_models
 from sfumato.frames.whole import WholeRows
 
+_MOST_LEVELS = 500
+
 
 @dataclass(frozen=True)
 class MixedUtility:
@@ -52,6 +54,7 @@ def measure_mixed_utility(rows: WholeRows, *, seed: int = 0) -> MixedUtility | N
     seed : int
         Draws people and starts. Default: 0.
     """
+    rows = rows.without_names(_MOST_LEVELS)
     if not any(rows.categories):
         return None
     return MixedUtility(
