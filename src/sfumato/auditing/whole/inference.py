@@ -1,7 +1,7 @@
 """Telling a category from a person's other columns with the release, beside people who are not in it.
 
-The people are split in two. The attacker holds the release of the first half; the second half is not in it and is the
-control: what works as well there is knowledge about people in general.
+The people are split in two. The attacker holds the release of one half; the other half is not in it and is the control:
+what works as well there is knowledge about people in general. Then the halves change places.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.frames.whole import WholeRows
 
-_PEOPLE = 1_000
+_PEOPLE = 500  # of each half
 _ROWS = 20_000
 _CELLS = 2_000_000
 _DOUBT = 0.025  # of a false alarm, over all columns together
@@ -44,7 +44,7 @@ def measure_inference(rows: WholeRows, *, seed: int = 0) -> tuple[Inferred, ...]
     """Tell every category of a person from the nearest released row in all other columns (Gower's distance).
 
     Columns that are kept are public and need not be told; they must agree wherever a released row has them. At most
-    1,000 people of each half are asked about, against at most 20,000 released rows.
+    500 people of each half are asked about, against at most 20,000 released rows.
 
     Parameters
     ----------
@@ -57,31 +57,28 @@ def measure_inference(rows: WholeRows, *, seed: int = 0) -> tuple[Inferred, ...]
     asked = [j for j in asked if rows.original[:, j].max() > rows.original[:, j].min()]
     if not asked or len(rows.kinds) < 2 or len(rows.original) < 8:
         return ()
-    generator = np.random.default_rng([seed, 13])
-    order = generator.permutation(len(rows.original))
-    half = len(order) // 2
-    held = order[:half][:_ROWS]
-    groups = [order[:half][: min(_PEOPLE, len(held))], order[half:][: min(_PEOPLE, len(held))]]
+    order = np.random.default_rng([seed, 13]).permutation(len(rows.original))
+    halves = order[: len(order) // 2][:_ROWS], order[len(order) // 2 :][:_ROWS]
+    size = min(_PEOPLE, *map(len, halves))
     span = np.ptp(rows.original, axis=0)
     scale = np.where(span > 0, span, 1.0)
     exact = np.array(rows.categories) | np.array(rows.kept)
     weight = np.where(rows.kept, 4.0 * len(exact), 1.0)
-    view = rows.released[held]
-    hits = np.zeros((2, len(asked), max(map(len, groups))), dtype=np.bool_)
-    for which, people in enumerate(groups):
-        size = max(1, _CELLS // len(view))
-        for begin in range(0, len(people), size):
-            some = rows.original[people[begin : begin + size]]
-            told = _nearest_others(some, view, asked, exact, scale, weight)
-            for place, j in enumerate(asked):
-                hits[which, place, begin : begin + len(some)] = view[told[place], j] == some[:, j]
+    hits = np.zeros((2, len(asked), 2 * size), dtype=np.bool_)
+    chosen = np.zeros((2, len(asked), 2 * size), dtype=np.int64)
+    for turn, held in enumerate(halves):  # each half is held once, and is strangers once
+        view = rows.released[held]
+        step = max(1, _CELLS // len(view))
+        for which, people in enumerate((held, halves[1 - turn])):
+            for begin in range(0, size, step):
+                some = rows.original[people[begin : min(begin + step, size)]]
+                told = _nearest_others(some, view, asked, exact, scale, weight)
+                part = slice(turn * size + begin, turn * size + begin + len(some))
+                for place, j in enumerate(asked):
+                    hits[which, place, part] = view[told[place], j] == some[:, j]
+                    chosen[which, place, part] = told[place] + turn * _ROWS
     z = NormalDist().inv_cdf(1 - _DOUBT / len(asked))
-    counts = [len(people) for people in groups]
-    found = []
-    for place, j in enumerate(asked):
-        rate, control = (float(hits[group, place, : counts[group]].mean()) for group in (0, 1))
-        found.append(_inferred(rows.names[j], rate, control, counts[0], z))
-    return tuple(found)
+    return tuple(_inferred(rows.names[j], hits[:, place], chosen[:, place], z) for place, j in enumerate(asked))
 
 
 def _nearest_others(
@@ -100,7 +97,16 @@ def _nearest_others(
     return [(total - distance(j)).argmin(axis=1) for j in asked]
 
 
-def _inferred(name: str, rate: float, control: float, people: int, z: float) -> Inferred:
-    doubt = z * np.sqrt((rate * (1 - rate) + control * (1 - control) + 0.5 / people) / people)
+def _inferred(name: str, hits: Flags, chosen: Integers, z: float) -> Inferred:
+    """Return the figures of one column.
+
+    People who are told from the same released row are right or wrong together, so rows and not people are counted.
+    """
+    rate, control = (float(one.mean()) for one in hits)
+    doubt = 0.0
+    for right, row in zip(hits, chosen, strict=True):
+        apart = np.bincount(row, weights=right - right.mean())
+        doubt += float((apart**2).sum()) / right.size**2 + 0.25 / right.size**2
     room = max(1.0 - control, 1e-9)
-    return Inferred(name, rate, control, (rate - control) / room, float(rate - control - doubt) / room)
+    low = rate - control - z * float(np.sqrt(doubt))
+    return Inferred(name, rate, control, (rate - control) / room, low / room)
