@@ -124,7 +124,7 @@ def test_the_audit_repeats_exactly_and_its_json_fits_the_schema() -> None:
     assert sf.Audit.model_validate_json(first.to_json()) == first
     published = json.loads((Path(__file__).parents[2] / "docs" / "audit.schema.json").read_text())
     assert published == sf.Audit.json_schema(), "run make docs"
-    assert set(data) == set(published["properties"])
+    assert set(data) == set(published["properties"]) - {"whole"}, "a table of numbers has no whole rows to speak of"
     with pytest.raises(Exception, match="frozen"):
         first.grade = "A"
 
@@ -194,7 +194,7 @@ BAD = [
     (np.arange(6.0).reshape(3, 2), np.ones((3, 2)), "too few for an audit"),
     (np.ones((30, 3)), np.ones((30, 3)), "every column of the original is constant"),
     ("a.csv", "b.csv", "not paths"),
-    (pl.DataFrame({"a": ["x", "y"]}), pl.DataFrame({"a": ["x", "y"]}), "no numeric column"),
+    (pl.DataFrame({"a": ["x", "y"]}), pl.DataFrame({"b": ["x", "y"]}), "no numeric column"),
     (np.ones((5, 2)), np.ones(5), "2D"),
 ]
 
@@ -322,7 +322,7 @@ def test_one_unchanged_column_links_everybody() -> None:
     released[:, 3] = table[:, 3]
     report = quick(table, released)
     assert {line.id: line.rate for line in report.attacks}["equal-cells"] == 1.0
-    assert report.grade == "C"
+    assert report.grade == "F", "who knows that column alone finds everybody"
 
 
 def test_progress_is_told_and_ends_at_one() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.knowledge import (
         Attributes,
         Guess,
+        Kinds,
         Knowledge,
         Marginals,
         Pairs,
@@ -39,6 +40,7 @@ __all__ = [
     "Deadline",
     "Entry",
     "Guess",
+    "Kinds",
     "Knowledge",
     "Linkage",
     "Marginals",
@@ -65,6 +67,7 @@ _HOMES = {
     "Deadline": "engine.deadline",
     "Entry": "catalogue",
     "Guess": "engine.knowledge",
+    "Kinds": "engine.knowledge",
     "Knowledge": "engine.knowledge",
     "Linkage": "linkage.best",
     "Marginals": "engine.knowledge",

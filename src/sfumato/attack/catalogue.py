@@ -12,12 +12,23 @@ from sfumato.exceptions import ParameterError
 if TYPE_CHECKING:
     from sfumato.attack.engine.interface import Attack
 
-Cost = Literal["nothing", "sample", "few records", "many records", "half record", "full record", "most records"]
+Cost = Literal[
+    "nothing", "sample", "few records", "many records", "half record", "full record", "most records", "kept columns"
+]
 Goal = Literal["values", "links"]
 Need = Literal[
-    "marginals", "sample", "records", "pairs", "attributes", "clusterings", "atom_moments", "releases", "decimals"
+    "marginals",
+    "sample",
+    "records",
+    "pairs",
+    "attributes",
+    "clusterings",
+    "atom_moments",
+    "releases",
+    "decimals",
+    "kinds",
 ]
-Known = Literal["none", "one", "few", "many", "tenth", "persons"]
+Known = Literal["none", "one", "few", "many", "tenth", "persons", "lookups"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,9 @@ class Entry:
     goal : {'values', 'links'}
         Guess original values of rows, or find the rows of known people. Default: "values".
     known : str
-        Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons.
+        Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons, lookups.
+    whole : bool
+        Whether it reads whole rows: categories and kept columns, too, where a table has some. Default: False.
     """
 
     id: str
@@ -56,6 +69,7 @@ class Entry:
     class_name: str
     goal: Goal = "values"
     known: Known = "none"
+    whole: bool = False
 
     def load(self) -> Attack:
         """Return a new attack object of this row."""
@@ -114,15 +128,21 @@ _ROWS: tuple[Entry, ...] = (
     Entry("distances", "recognise mutual distances", 3, "few records", ("records",),
           "Known people are found by their mutual distances, then the rest is solved for.",
           "known.distance_signature", "DistanceSignature", known="few"),
+    Entry("kept-columns", "join on the kept columns", 3, "kept columns", ("records", "kinds"),
+          "Each known person is looked up by the columns that are released as they are.",
+          "linkage.kept_columns", "KeptColumns", "links", "lookups", whole=True),
     Entry("nearest", "link to the nearest row", 3, "full record", ("records", "marginals"),
           "Each known person is linked to the nearest released row.",
-          "linkage.nearest_row", "NearestRow", "links", "persons"),
+          "linkage.nearest_row", "NearestRow", "links", "persons", whole=True),
+    Entry("gower", "link by Gower's distance", 3, "full record", ("records", "kinds"),
+          "Each known person is linked to the row nearest in all columns, numbers by range, categories by mismatch.",
+          "linkage.gower", "Gower", "links", "persons", whole=True),
     Entry("equal-cells", "link by identical cells", 3, "full record", ("records",),
           "Each known person is linked to the row that shares the rarest values with them.",
-          "linkage.equal_cells", "EqualCells", "links", "persons"),
+          "linkage.equal_cells", "EqualCells", "links", "persons", whole=True),
     Entry("fellegi-sunter", "link by agreement of columns", 3, "full record", ("records", "marginals"),
           "Columns that agree count for or against a link, with weights estimated by EM.",
-          "linkage.fellegi_sunter", "FellegiSunter", "links", "persons"),
+          "linkage.fellegi_sunter", "FellegiSunter", "links", "persons", whole=True),
     Entry("ranks", "link by ranks", 3, "full record", ("records", "marginals"),
           "Each known person is linked to the row with the most similar ranks.",
           "linkage.rank_linkage", "RankLinkage", "links", "persons"),
@@ -251,6 +271,8 @@ def default_known(row: Entry, n_rows: int, n_columns: int) -> int:
     (15, 44)
     """
     quarter = n_rows // 4
+    if row.known == "lookups":  # a table in order is searched, not compared
+        return min(n_rows, 1000)
     if row.known == "persons":
         # linkage compares every person with every row: keep persons x rows near 8 million
         return min(n_rows, 1000, max(50, 8_000_000 // max(n_rows, 1)))
@@ -287,7 +309,7 @@ def cost_of_known(row: Entry, known: int, n_rows: int, n_columns: int) -> Cost:
     >>> cost_of_known(entry("affine"), 15, 178, 13), cost_of_known(entry("affine"), 16, 178, 13)
     ('few records', 'many records')
     """
-    if row.known == "persons" or row.rung < 3:
+    if row.known in {"persons", "lookups"} or row.rung < 3:
         return row.cost
     if known <= n_columns + 2:
         return "few records"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sfumato.attack.engine.result import Result, best_of
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.verbatim import Verbatim
+from sfumato.auditing.whole.model import Whole
 
 MEANINGS = {
     "A": "None of the attacks gets noticeably more than guessing. That is a finding, not a proof.",
@@ -38,6 +39,8 @@ class Judgement:
         One sentence in plain words.
     cheap, many, linkage : Result or None
         The strongest attack of each cost, chosen on half of the records and measured on the other half.
+    joined : Result or None
+        Whom the kept columns alone find.
     """
 
     grade: str
@@ -45,6 +48,7 @@ class Judgement:
     cheap: Result | None
     many: Result | None
     linkage: Result | None
+    joined: Result | None = None
 
 
 def judge(
@@ -54,6 +58,7 @@ def judge(
     *,
     curve: Curve | None = None,
     verbatim: Verbatim | None = None,
+    whole: Whole | None = None,
     seed: int = 0,
 ) -> Judgement:
     """Return the grade of a release.
@@ -68,6 +73,8 @@ def judge(
         Share recovered by number of known records; small tables leave the attacks themselves too few.
     verbatim : Verbatim, optional
         Records that stand in the release as they are.
+    whole : Whole, optional
+        Who is alone with their categories, and which categories are told from others.
     seed : int
         Which half of the records chooses the strongest attack.
     """
@@ -77,7 +84,8 @@ def judge(
         "many": [result for result in values if result.cost == "many records"],
         "most": [result for result in values if result.cost == "most records"],
         "half": [result for result in values if result.cost == "half record"],
-        "link": [result for result in results if result.goal == "links"],
+        "link": [result for result in results if result.goal == "links" and result.cost != "kept columns"],
+        "join": [result for result in results if result.cost == "kept columns"],
     }
     best = {name: best_of(group, seed=seed) for name, group in groups.items()}
     low = {name: max(_lower(best[name]), _all_open(group)) for name, group in groups.items()}
@@ -85,19 +93,42 @@ def judge(
         few, many = n_columns + 2, max(3 * n_columns + 6, n_rows // 10)
         cost = "cheap" if point.known <= few else "many" if point.known <= many else "most"
         low[cost] = max(low[cost], point.lift_low)
+    alone, told = _of_categories(whole)
     copied = 0.0 if verbatim is None else verbatim.lift
-    if low["cheap"] > 0.5 or copied > 0.5:
+    private = max(low["half"], low["link"], alone, told)  # who knows much of one person
+    open_to_all = max(low["cheap"], low["join"], copied)  # who joins on a kept column knows next to nothing
+    if open_to_all > 0.5:
         grade = "F"
-    elif low["cheap"] > 0.2 or low["many"] > 0.5 or copied > 0.2:
+    elif open_to_all > 0.2 or low["many"] > 0.5:
         grade = "D"
-    elif low["cheap"] > 0.05 or low["many"] > 0.2 or max(low["most"], low["half"], low["link"]) > 0.5 or copied > 0.05:
+    elif open_to_all > 0.05 or low["many"] > 0.2 or max(low["most"], private) > 0.5:
         grade = "C"
-    elif max(low["many"], low["most"], low["half"], low["link"]) > 0.05 or copied > 0.0:
+    elif max(low["many"], low["most"], private) > 0.05 or copied > 0.0:
         grade = "B"
     else:
         grade = "A"
-    verdict = _sentence(best, low, curve, verbatim, results, n_rows)
-    return Judgement(grade, verdict, best["cheap"], best["many"] or best["most"], best["link"])
+    verdict = _sentence(best, low, curve, verbatim, results, n_rows, _about_categories(whole))
+    return Judgement(grade, verdict, best["cheap"], best["many"] or best["most"], best["link"], best["join"])
+
+
+def _of_categories(whole: Whole | None) -> tuple[float, float]:
+    """Return lower bounds of what whole rows give away: people alone with their categories, and single categories."""
+    if whole is None:
+        return 0.0, 0.0
+    alone = 0.0 if whole.uniqueness is None else whole.uniqueness.lift
+    return alone, max((one.lift_low for one in whole.inferred), default=0.0)
+
+
+def _about_categories(whole: Whole | None) -> list[str]:
+    alone, told = _of_categories(whole)
+    said = []
+    if alone > 0.05 and whole is not None and whole.uniqueness is not None:
+        said.append(f"{whole.uniqueness.own:.0%} of the people are alone with their categories, on their own row.")
+    if told > 0.05 and whole is not None:
+        names = [one.column for one in whole.inferred if one.lift_low > 0.05]
+        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        said.append(f"The release tells categories of its people better than those of others: {listed}.")
+    return said
 
 
 def _all_open(results: Sequence[Result]) -> float:
@@ -120,6 +151,7 @@ def _sentence(
     verbatim: Verbatim | None,
     results: Sequence[Result],
     n_rows: int,
+    more: Sequence[str],
 ) -> str:
     said = []
     if verbatim is not None and verbatim.lift > 0.0 and low["cheap"] <= 0.5:
@@ -127,25 +159,32 @@ def _sentence(
             ", most of them at other rows than their own: are the rows shuffled?" if verbatim.looks_shuffled else "."
         )
         said.append(f"{verbatim.anywhere:.1%} of the records stand in the release as they are{where}")
+    joined = best["join"]
+    if low["join"] > 0.05 and joined is not None:
+        rate = f"{joined.rate or 0.0:.0%}"
+        said.insert(0, f"Whoever knows the columns that are released as they are finds {rate} of the people's rows.")
     for name in ("cheap", "many", "most"):
         result = best[name]
         if low[name] > 0.05 and result is not None and _lower(result) > 0.05:
-            return " ".join([f"{_who(result, n_rows)} recovers {_share(result)}.", *said])
+            return " ".join([f"{_who(result, n_rows)} recovers {_share(result)}.", *said, *more])
         if low[name] > 0.05 and curve is not None and curve.breaks_at is not None:
             known = f"Someone who knows {curve.breaks_at:,} of the {n_rows:,} people"
-            return " ".join([f"{known} recovers more than half of the others' records.", *said])
+            return " ".join([f"{known} recovers more than half of the others' records.", *said, *more])
         if low[name] > 0.05:
-            return " ".join(["Nothing is left to hide: an attack lays every column open.", *said])
+            return " ".join(["Nothing is left to hide: an attack lays every column open.", *said, *more])
     linkage = best["link"]
     if low["link"] > 0.05 and linkage is not None:
         rate = f"{linkage.rate or 0.0:.0%}"
-        said.insert(0, f"Someone who knows a person's full record finds their row in {rate} of the cases.")
+        said.insert(
+            1 if low["join"] > 0.05 else 0,
+            f"Someone who knows a person's full record finds their row in {rate} of the cases.",
+        )
     half = best["half"]
     if low["half"] > 0.05 and half is not None:
         share = f"{half.rate or 0.0:.0%}"
         said.append(f"Someone who knows half of a person's values completes the record in {share} of the cases.")
-    if said:
-        return " ".join(said)
+    if said or more:
+        return " ".join([*said, *more])
     ran = [result for result in results if result.rate is not None]
     above = max((_lower(result) for result in ran), default=0.0)
     found = "recovered more than guessing does" if above <= 0.0 else f"got more than {above:.1%} above guessing"

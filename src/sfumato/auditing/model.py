@@ -14,6 +14,7 @@ from sfumato.auditing.densities import Densities
 from sfumato.auditing.privacy import Privacy
 from sfumato.auditing.questions import Answer
 from sfumato.auditing.utility.result import Utility
+from sfumato.auditing.whole.model import Whole
 
 SCHEMA: Literal["sfumato-audit-1"] = "sfumato-audit-1"
 
@@ -88,10 +89,14 @@ class Audit(_Frozen):
     worst_records: tuple[int, ...] = Field(description="positions of the records that most attacks recovered")
     notes: tuple[str, ...]
     call: str = Field(default="sfumato.audit(original, released)", description="what repeats the audit, in Python")
+    whole: Whole | None = Field(
+        default=None, description="whole rows of tables with categories or kept columns; absent for plain numbers"
+    )
 
     def to_json(self) -> str:
         """Return the audit as JSON, with a versioned `schema` field."""
-        return self.model_dump_json(indent=2, by_alias=True) + "\n"
+        plain = {"whole"} if self.whole is None else None
+        return self.model_dump_json(indent=2, by_alias=True, exclude=plain) + "\n"
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

@@ -61,6 +61,8 @@ def read_pair(
     order: Any = None,
     columns: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
+    given: Sequence[str] = (),
+    counted: Sequence[str] = (),
 ) -> Pair:
     """Read two tables and put them side by side.
 
@@ -74,11 +76,16 @@ def read_pair(
         The columns to audit; None takes all that are numeric in both tables.
     leave_out : sequence of str, optional
         Columns that are not audited.
+    given : sequence of str
+        Columns that are released as they are: nobody need guess them. Default: none.
+    counted : sequence of str
+        Columns that are audited elsewhere, as parts of whole rows, whatever they hold. Default: none.
     """
     if order is None:
         _require_same_order(original, released)
-    kept, notes = _shared_columns(original, released)
-    kept = _chosen(kept, columns, leave_out)
+    kept, notes = _shared_columns(original, released, counted)
+    kept = _chosen(kept, columns, leave_out, _in_both(original, released))
+    kept = tuple(name for name in kept if name not in given) or kept
     if not kept:
         # a projection: none of the released columns is an original one
         before, after = numeric_columns(original), numeric_columns(released)
@@ -122,7 +129,8 @@ def _require_same_order(original: Any, released: Any) -> None:
         if len(before) == len(after) and before != after and sorted(before) == sorted(after):
             raise DataError(
                 "the rows of the release stand in another order than those of the original",
-                hint="give the key of the release with key=..., which knows who is who",
+                hint="give the key of the release with key=..., which knows who is who; if single values were "
+                'exchanged and the rows stand in their order, say method="exchange"',
             )
 
 
@@ -146,9 +154,11 @@ def _complete(
     return take_rows(original, ~gaps), take_rows(released, stay), renumbered, kept
 
 
-def _chosen(kept: tuple[str, ...], columns: Sequence[str] | None, leave_out: Sequence[str]) -> tuple[str, ...]:
+def _chosen(
+    kept: tuple[str, ...], columns: Sequence[str] | None, leave_out: Sequence[str], others: Sequence[str] = ()
+) -> tuple[str, ...]:
     for name in (*(columns or ()), *leave_out):
-        if name not in kept:
+        if name not in kept and name not in others:
             near = get_close_matches(name, kept, n=1)
             raise ParameterError(
                 f"no column {name!r} that is numeric in both tables",
@@ -158,6 +168,13 @@ def _chosen(kept: tuple[str, ...], columns: Sequence[str] | None, leave_out: Seq
     if kept and not chosen:
         raise ParameterError("every column is left out: there is nothing to audit")
     return chosen
+
+
+def _in_both(original: Any, released: Any) -> tuple[str, ...]:
+    if not (is_dataframe(original) and is_dataframe(released)):
+        return ()
+    after = all_columns(released)
+    return tuple(name for name in all_columns(original) if name in after)
 
 
 def _identifiers(names: Sequence[str], x: Floats, y: Floats) -> list[str]:
@@ -175,7 +192,7 @@ def _identifiers(names: Sequence[str], x: Floats, y: Floats) -> list[str]:
     return notes
 
 
-def _shared_columns(original: Any, released: Any) -> tuple[tuple[str, ...], list[str]]:
+def _shared_columns(original: Any, released: Any, counted: Sequence[str] = ()) -> tuple[tuple[str, ...], list[str]]:
     before, after = numeric_columns(original), numeric_columns(released)
     notes: list[str] = []
     if not (is_dataframe(original) and is_dataframe(released)):
@@ -184,7 +201,7 @@ def _shared_columns(original: Any, released: Any) -> tuple[tuple[str, ...], list
     kept = tuple(name for name in before if name in after)
     if not kept and any(name in before for name in after):
         return (), notes
-    text = [name for name in all_columns(original) if name in all_columns(released) and name not in kept]
+    text = [name for name in all_columns(original) if name in all_columns(released) and name not in (*kept, *counted)]
     if kept and text:
         notes.append(f"not numeric in both, so not audited: {', '.join(text)}")
     extra = [name for name in all_columns(released) if name not in all_columns(original)]

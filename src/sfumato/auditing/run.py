@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession, describe_method
 from sfumato.exceptions import ParameterError
 from sfumato.frames.coded import count_both
+from sfumato.frames.frame import all_columns, is_dataframe, numeric_in_both
 from sfumato.receipts.body import release_order
 from sfumato.receipts.finding import receipt_of
 from sfumato.receipts.released_rows import require_original_numbers, require_released_numbers
@@ -36,6 +38,7 @@ def audit(
     population: Any = None,
     releases: Iterable[Any] = (),
     categories: Sequence[str] = (),
+    kept: Sequence[str] = (),
     seconds: float = 10.0,
     seed: int = 0,
     progress: Progress | None = None,
@@ -58,7 +61,7 @@ def audit(
     order : sequence of int, optional
         `order[i]` is the original row that stands in row i of the release.
     columns : sequence of str, optional
-        The columns to audit; None takes all that are numeric in both tables.
+        The columns to audit; None takes all that stand in both tables.
     leave_out : sequence of str, optional
         Columns that are not audited: identifiers that the release keeps for a reason, say.
     attacks : sequence of str, optional
@@ -76,6 +79,9 @@ def audit(
     categories : sequence of str
         Columns of numbers that stand for categories (0, 1, ...); text, flags and dates of a release by exchange are
         counted without it. Default: none.
+    kept : sequence of str
+        Columns that the release holds as they are on purpose: attackers join on them, and nobody need guess them.
+        Columns that are equal in every row are joined on without being named. Default: none.
     seconds : float
         Time budget of one attack. Default: 10.0.
     seed : int
@@ -107,9 +113,10 @@ def audit(
         entry(name)  # raises with the nearest name before any work is done
     if isinstance(original, str | Path) or isinstance(released, str | Path):
         raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
-    order, public, unknown = _aligned(key, receipt, order, original, released)
+    _require_columns(kept, original, released)
+    order, public, unknown, stay = _aligned(key, receipt, order, original, released)
     about = method if method is not None or public is None else public
-    if describe_method(about)[0].get("method") == "exchange":
+    if describe_method(about)[0].get("method") == "exchange" or not numeric_in_both(original, released):
         original, released, counted = count_both(original, released)
         categories = (*categories, *counted)
     session = AuditSession(
@@ -122,6 +129,7 @@ def audit(
         population=population,
         releases=releases,
         categories=categories,
+        kept=(*kept, *stay),
         seed=seed,
         seconds=seconds,
     )
@@ -135,12 +143,24 @@ def audit(
     )
 
 
+def _require_columns(kept: Sequence[str], original: Any, released: Any) -> None:
+    if not (is_dataframe(original) and is_dataframe(released)):
+        return
+    after = all_columns(released)
+    shared = [name for name in all_columns(original) if name in after]
+    for name in kept:
+        if name not in shared:
+            near = get_close_matches(name, shared, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(shared) or 'none'}"
+            raise ParameterError(f"kept: no column {name!r} in both tables", hint=hint)
+
+
 def _aligned(
     key: Any, receipt: Any, order: Any, original: Any, released: Any
-) -> tuple[Any, dict[str, Any] | None, tuple[str, ...]]:
-    """Return the order of the rows, the public method, and what could not be checked, from key and receipt."""
+) -> tuple[Any, dict[str, Any] | None, tuple[str, ...], tuple[str, ...]]:
+    """Return the order of the rows, the public method, what could not be checked and the kept columns."""
     if key is None and receipt is None:
-        return order, None, ()
+        return order, None, (), ()
     if order is not None:
         raise ParameterError("give order, or the key and receipt that know it, not both")
     if key is None:
@@ -148,7 +168,8 @@ def _aligned(
     opened, body = receipt_of(key, receipt, n_rows=len(released))
     place = release_order(opened, body)
     checks = (require_original_numbers(original, opened, body), require_released_numbers(released, opened, body, place))
-    return place, {"method": body.method, **body.public}, tuple(note for note in checks if note is not None)
+    told = tuple(note for note in checks if note is not None)
+    return place, {"method": body.method, **body.public}, told, tuple(body.kept)
 
 
 def _call(

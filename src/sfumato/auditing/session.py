@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sfumato._arrays import Floats
+from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
+from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.canaries import run_canaries
@@ -27,9 +30,12 @@ from sfumato.auditing.pair import Pair, read_pair
 from sfumato.auditing.privacy import Privacy, measure_privacy
 from sfumato.auditing.questions import Answer, answer_questions
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.verbatim import find_verbatim
+from sfumato.auditing.verbatim import find_verbatim, find_whole_verbatim
+from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
+from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError
+from sfumato.frames.whole import read_whole
 from sfumato.metrics import interval_disclosure
 
 Known = int | Sequence[int] | None
@@ -60,6 +66,9 @@ class AuditSession(Hidden):
         Further releases of the same table. Default: none.
     categories : sequence of str
         Columns that hold codes of categories, 0, 1, ... Default: none.
+    kept : sequence of str
+        Columns that are released as they are on purpose: attackers join on them, and nobody need guess them. Columns
+        that are equal in every row are joined on without being named. Default: none.
     seed : int
         Chooses known people, targets and starts. Default: 0.
     seconds : float
@@ -86,12 +95,19 @@ class AuditSession(Hidden):
         population: Any = None,
         releases: Iterable[Any] = (),
         categories: Sequence[str] = (),
+        kept: Sequence[str] = (),
         seed: int = 0,
         seconds: float = 10.0,
         max_targets: int = 2_000,
     ) -> None:
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
+        whole = read_whole(original, released, order=order, categories=categories, kept=kept, **chosen)
+        if whole is not None and whole.telling:
+            joined = [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
+            given = [name for name in joined if name in kept or name in categories]
+            chosen |= {"given": given, "counted": whole.names}
         self.pair = read_pair(original, released, order=order, **chosen)
+        self.whole = None if whole is None or not whole.telling else whole.take(self.pair.positions)
         self.seed, self._seconds = seed, seconds
         self._categories = [i for i, name in enumerate(self.pair.names) if name in categories]
         self.results: list[Result] = []
@@ -101,6 +117,32 @@ class AuditSession(Hidden):
         self._population = None if population is None else read_pair(population, population, **chosen).original
         self._releases = [read_pair(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = max_targets
+
+    @cached_property
+    def whole_referee(self) -> Referee | None:
+        """The same for whole rows: every column that leaves the house, of whatever kind; None for plain numbers.
+
+        Its attacks compare a bounded number of people with every row, and no clock stops them: a busy machine finds
+        what an idle one does.
+        """
+        if self.whole is None:
+            return None
+        kinds = Kinds(categories=np.array(self.whole.categories), kept=np.array(self.whole.kept))
+        return Referee(
+            self.whole.original,
+            self.whole.released,
+            columns=self.whole.names,
+            kinds=kinds,
+            seed=self.seed,
+            seconds=float("inf"),
+            max_targets=self._max_targets,
+        )
+
+    @property
+    def attacks(self) -> tuple[Entry, ...]:
+        """The attacks that this table is open to: some ask for categories or kept columns."""
+        every = attack_catalogue()
+        return every if self.whole is not None else tuple(row for row in every if "kinds" not in row.needs)
 
     @cached_property
     def referee(self) -> Referee:
@@ -142,14 +184,15 @@ class AuditSession(Hidden):
             How many people the attacker knows, or which rows; asked beside each attack's own number, because knowing
             more must never look safer.
         """
-        for row in attack_catalogue():
+        for row in attack_catalogue() if names is not None else self.attacks:
             if names is not None and row.id not in names:
                 continue
+            referee = (self.whole_referee if row.whole else None) or self.referee
             runs: list[tuple[Any, ...]] = [()]
             if known is not None and row.goal == "values" and {"records", "pairs"} & set(row.needs):
                 runs.append((known,))
             for more in runs:
-                result = self.referee.run(row.id, *more)
+                result = referee.run(row.id, *more)
                 self.results.append(result)
                 if not more:
                     self._by_known[row.id, result.known] = result
@@ -164,9 +207,18 @@ class AuditSession(Hidden):
     def verbatim(self) -> Any:
         """Rows and cells that stand as they are, against chance; None if the columns are new ones."""
         pair = self.pair
-        return find_verbatim(pair.original, pair.released, seed=self.seed) if pair.same_columns else None
+        if not pair.same_columns:
+            return None
+        if self.whole is not None and not all(self.whole.kept):
+            return find_whole_verbatim(self.whole.original, self.whole.released, seed=self.seed)
+        return find_verbatim(pair.original, pair.released, seed=self.seed)
 
-    def grade(self, *, curve: bool = True, verbatim: bool = True) -> Judgement:
+    @cached_property
+    def whole_figures(self) -> Whole | None:
+        """Who is alone, and what is told of whom, by whole rows; None for tables of plain numbers."""
+        return None if self.whole is None else measure_whole(self.whole, seed=self.seed)
+
+    def grade(self, *, curve: bool = True, verbatim: bool = True, whole: bool = True) -> Judgement:
         """Return the grade and the verdict on the attacks so far.
 
         Parameters
@@ -175,12 +227,15 @@ class AuditSession(Hidden):
             Whether the curve of known people counts, which takes its time. Default: True.
         verbatim : bool
             Whether rows that stand as they are count, beyond what attacks say of them. Default: True.
+        whole : bool
+            Whether uniqueness and inference over categories count. Default: True.
         """
         return judge(
             self.results,
             *self.pair.original.shape,
             curve=self.curve if curve else None,
             verbatim=self.verbatim if verbatim else None,
+            whole=self.whole_figures if whole else None,
             seed=self.seed,
         )
 
@@ -256,7 +311,7 @@ class AuditSession(Hidden):
         self.require_enough()
         tell("canaries", 0.0)
         canaries = run_canaries(self.pair.original, seed=self.seed)
-        rows = [row for row in attack_catalogue() if names is None or row.id in names]
+        rows = [row for row in attack_catalogue() if (row in self.attacks if names is None else row.id in names)]
         tell(f"attack: {rows[0].name}", 0.05)
         for row, _ in self.attack(names, known):
             tell(f"attacked: {row.name}", min(0.6, 0.05 + 0.55 * (rows.index(row) + 1) / len(rows)))
@@ -268,12 +323,15 @@ class AuditSession(Hidden):
         useful = None
         if utility is not None:
             useful = self.utility(**utility, progress=lambda what, share: tell(what, 0.7 + 0.25 * share))
+        whole = self.whole_figures
+        if self.whole is not None and whole is not None and utility is not None:
+            whole = replace(whole, utility=measure_mixed_utility(self.whole, seed=self.seed))
         tell("figures", 0.95)
         privacy = self.privacy()
         pair = self.pair
         found = Audit(
             grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
-            verdict=judgement.verdict + _laid_open(judgement.grade, privacy) + _asked(names),
+            verdict=judgement.verdict + _laid_open(judgement.grade, privacy) + _asked(names, len(self.attacks)),
             trustworthy=all(canary.passed is not False for canary in canaries),
             canaries=canaries,
             n_rows=len(pair.original),
@@ -281,7 +339,9 @@ class AuditSession(Hidden):
             method=self.method,
             insecure_seed=self.insecure_seed,
             strongest=tuple(
-                attack_line(one) for one in (judgement.cheap, judgement.many, judgement.linkage) if one is not None
+                attack_line(one)
+                for one in (judgement.cheap, judgement.many, judgement.joined, judgement.linkage)
+                if one is not None
             ),
             attacks=tuple(attack_line(result) for result in sorted(self.results, key=lambda r: -(r.lift_low or -1.0))),
             found_nothing=tuple(
@@ -303,6 +363,7 @@ class AuditSession(Hidden):
             worst_records=_worst_records(pair, self.results),
             notes=(*pair.notes, *notes),
             call=call,
+            whole=whole,
         )
         tell("done", 1.0)
         return found
@@ -344,8 +405,7 @@ def _worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
     return tuple(int(pair.positions[row]) for row, _ in worst)
 
 
-def _asked(names: Sequence[str] | None) -> str:
-    every = len(attack_catalogue())
+def _asked(names: Sequence[str] | None, every: int) -> str:
     return "" if names is None else f" Only {len(set(names))} of {every} attacks were asked for."
 
 

@@ -35,3 +35,16 @@ def number_frame(names: Sequence[str], values: NDArray[np.float64]) -> pl.DataFr
     (3, 2)
     """
     return pl.DataFrame({name: np.ascontiguousarray(values[:, i]) for i, name in enumerate(names)})
+
+
+def cells_at(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> pl.DataFrame:
+    """Return some rows of some columns, as they stand in the file.
+
+    Parameters
+    ----------
+    names : sequence of str
+    rows : array of shape (m,)
+        Their numbers, in any order.
+    """
+    parts = [raw.frame.select(list(names)) for raw in source.batches()]
+    return pl.concat(parts)[rows]

@@ -272,6 +272,20 @@ def numeric_columns(table: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in frame.columns if name in numeric)
 
 
+def numeric_in_both(one: Any, other: Any) -> bool:
+    """Tell whether two dataframes share a numeric column, or one of them is none.
+
+    Examples
+    --------
+    >>> numeric_in_both(np.zeros((3, 2)), np.zeros((3, 1)))
+    True
+    """
+    if not (is_dataframe(one) and is_dataframe(other)):
+        return True
+    shared = set(all_columns(one)) & set(all_columns(other))
+    return not shared or bool(set(numeric_columns(one)) & set(numeric_columns(other)))
+
+
 def numbers_with_gaps(table: Any, names: Sequence[str]) -> list[Floats]:
     """Return columns of a dataframe as doubles, NaN where a cell is missing.
 

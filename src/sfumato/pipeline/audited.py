@@ -12,7 +12,7 @@ from sfumato.auditing.run import audit
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError, PolicyLimitError
 from sfumato.files.coded import coded_source
-from sfumato.files.entire import number_frame
+from sfumato.files.entire import cells_at, number_frame
 from sfumato.files.headers import require_columns
 from sfumato.files.schema import ColumnRules
 from sfumato.files.source import Source
@@ -42,6 +42,7 @@ def audit_files(
         grade is on the safe side.
     """
     names = [str(column["name"]) for column in body.columns]
+    stay = [name for name in body.kept if name in body.released_columns]
     markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
     after = [name for name in body.released_columns if name not in body.kept]
     x = _numbers(coded_source(original, body.coded), names, markers)
@@ -70,7 +71,12 @@ def audit_files(
     options.setdefault("method", {"method": body.method, **body.public})
     counted = body.coded.get("codes", {})
     options.setdefault("categories", [name for name, codes in counted.items() if codes["kind"] == "category"])
-    found = audit(number_frame(names, x[kept]), number_frame(after, aligned[kept]), **options)
+    options.setdefault("kept", stay)
+    before, then = number_frame(names, x[kept]), number_frame(after, aligned[kept])
+    if stay:  # attackers join on what is released as it is
+        before = before.hstack(cells_at(original, stay, kept))
+        then = then.hstack(cells_at(released, stay, np.argsort(order)[kept]))
+    found = audit(before, then, **options)
     told = [note for note in found.notes if not note.startswith("rows are compared")]
     return found.model_copy(
         update={

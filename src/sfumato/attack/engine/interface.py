@@ -22,6 +22,7 @@ _MISSING = {
     "atom_moments": "needs the moments of the rows that share all named labels",
     "releases": "needs a second release of the same table",
     "decimals": "needs the decimals of the original columns",
+    "kinds": "needs columns that hold categories or are released as they are",
 }
 
 

@@ -71,6 +71,22 @@ class Attributes:
 
 
 @dataclass(frozen=True, eq=False)
+class Kinds:
+    """What the columns of a table of every kind hold; anybody sees that in the release.
+
+    Parameters
+    ----------
+    categories : array of shape (d,)
+        Columns whose values are equal or not, and nothing between.
+    kept : array of shape (d,)
+        Columns that are released as they are.
+    """
+
+    categories: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
 class Knowledge:
     """Everything an attack may see; arrays are read-only copies.
 
@@ -108,6 +124,8 @@ class Knowledge:
         Labels of the released rows, where they are published with the release.
     releases : tuple of arrays of shape (n, e)
         Further releases of the same table, rows in the same order. Default: none.
+    kinds : Kinds or None
+        Which columns hold categories and which are kept, for tables that have such columns.
     seed : int
         For attacks that draw at random; unrelated to the choice of known people. Default: 0.
 
@@ -134,6 +152,7 @@ class Knowledge:
     atom_moments: AtomMoments | None = None
     labels: IntArray | None = None
     releases: tuple[FloatArray, ...] = ()
+    kinds: Kinds | None = None
     seed: int = 0
 
     @property

@@ -19,7 +19,7 @@ from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
 from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.attack.engine.interface import Attack, NothingFoundError
 from sfumato.attack.engine.judge import Judge
-from sfumato.attack.engine.knowledge import Attributes, IntArray, Knowledge, Marginals, Pairs
+from sfumato.attack.engine.knowledge import Attributes, IntArray, Kinds, Knowledge, Marginals, Pairs
 from sfumato.attack.engine.result import Result
 from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError
@@ -59,6 +59,8 @@ class Referee:
         Labels of the original rows that are published with the release. None: attacks cluster what they hold.
     scaling : {'std', 'range', 'none'}, optional
         The space in which the labels were found.
+    kinds : Kinds, optional
+        Which columns hold categories and which are released as they are. None: all are perturbed numbers.
     seed : int, optional
         Chooses known people and targets.
     max_targets : int, optional
@@ -89,6 +91,7 @@ class Referee:
         releases: Iterable[ArrayLike] = (),
         labels: Mapping[int, ArrayLike] | ArrayLike | None = None,
         scaling: str = "std",
+        kinds: Kinds | None = None,
         seed: int = 0,
         max_targets: int = 2000,
         seconds: float = 10.0,
@@ -113,6 +116,7 @@ class Referee:
         self._columns = tuple(columns) if columns is not None else tuple(f"c{j}" for j in range(n_columns))
         if len(self._columns) != n_columns:
             raise ParameterError(f"{len(self._columns)} column names for {n_columns} columns")
+        self._kinds = kinds
         self._method = method
         self._parameters = MappingProxyType(dict(parameters or {}))
         self._problem = unscorable(self._truth)
@@ -200,6 +204,7 @@ class Referee:
             atom_moments=self._named.atom_moments if "atom_moments" in needs and self._problem is None else None,
             labels=self._labels,
             releases=self._releases if "releases" in needs else (),
+            kinds=self._kinds,
             seed=self._attack_seed,
         )
         return held, rows, dropped

@@ -106,7 +106,7 @@ def best_linkage(
     truth = number_table(original, "original", finite=False)
     atoms = atoms_of(label_table(labels, len(truth)))
     known = min(len(truth), people or max(1_000, _PAIRS // len(truth)))
-    linking = [row.id for row in attacks() if row.goal == "links"]
+    linking = [row.id for row in attacks() if row.goal == "links" and "kinds" not in row.needs]
     chosen = linking if names is None else list(names)
     if not set(chosen) <= set(linking) or not chosen:
         raise ParameterError(f"names must be linkage attacks: {', '.join(linking)}")

@@ -48,6 +48,51 @@ def agreement(people: FloatArray, rows: FloatArray) -> NDArray[np.uint8]:
     return level
 
 
+def equality(people: FloatArray, rows: FloatArray) -> NDArray[np.uint8]:
+    """Return the level of agreement in a column of categories: the best one if they are equal, or else the worst.
+
+    Parameters
+    ----------
+    people : array of shape (m,)
+        Values of people.
+    rows : array of shape (n,)
+        Values of rows.
+
+    Examples
+    --------
+    >>> equality(np.array([1.0]), np.array([1.0, 2.0]))
+    array([[0, 4]], dtype=uint8)
+    """
+    worst = np.uint8(_EDGES.size)
+    return np.where(people[:, None] != rows[None, :], worst, np.uint8(0))
+
+
+def rareness(people: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return how much more an agreement on each person's category tells than one on a usual category (Winkler).
+
+    Parameters
+    ----------
+    people : array of shape (m,)
+        Values of people.
+    rows : array of shape (n,)
+        Values of rows.
+
+    Returns
+    -------
+    array of shape (m,)
+        log of (share of agreements in the column / share of the rows that have the person's value).
+
+    Examples
+    --------
+    >>> rareness(np.array([1.0, 2.0]), np.array([1.0, 1.0, 1.0, 2.0])).round(2)
+    array([-0.41,  0.69])
+    """
+    values, counts = np.unique(rows, return_counts=True)
+    place = np.searchsorted(values, people).clip(0, len(values) - 1)
+    share = np.where(values[place] == people, counts[place], 1) / len(rows)
+    return np.asarray(np.log(share.mean()) - np.log(share), dtype=np.float64)
+
+
 def agreement_weights(levels: NDArray[np.uint8], deadline: Deadline | None = None) -> FloatArray:
     """Return the weight of every level of agreement of every column.
 
@@ -91,7 +136,7 @@ def agreement_weights(levels: NDArray[np.uint8], deadline: Deadline | None = Non
 
 
 class FellegiSunter(Attack):
-    """Link by weighted agreement of columns, weights estimated from the data alone.
+    """Link by weighted agreement of columns, weights estimated from the data alone; rare categories count more.
 
     Examples
     --------
@@ -116,14 +161,27 @@ class FellegiSunter(Attack):
         released = knowledge.released
         rows = standardise(released, released.mean(axis=0), released.std(axis=0))
         columns = range(knowledge.n_columns)
+        exact = np.zeros(knowledge.n_columns, dtype=np.bool_)
+        if knowledge.kinds is not None:
+            exact = knowledge.kinds.categories | knowledge.kinds.kept
+        people = np.where(exact, knowledge.records, people)
+        rows = np.where(exact, released, rows)
+
+        def levels(part: slice, j: int) -> NDArray[np.uint8]:
+            return (equality if exact[j] else agreement)(people[part, j], rows[:, j])
+
         few = max(5, _PAIRS // (knowledge.n_rows * knowledge.n_columns))
-        weights = agreement_weights(np.stack([agreement(people[:few, j], rows[:, j]) for j in columns]), deadline)
+        weights = agreement_weights(np.stack([levels(slice(few), j) for j in columns]), deadline)
+        rare = {j: rareness(people[:, j], rows[:, j]) for j in columns if exact[j]}
         deadline.check()
 
         def cost(part: slice) -> FloatArray:
             total = np.zeros((len(people[part]), len(rows)))
             for j in columns:
-                total -= weights[j][agreement(people[part, j], rows[:, j])]
+                found = levels(part, j)
+                total -= weights[j][found]
+                if j in rare:
+                    total -= np.where(found == 0, rare[j][part][:, None], 0.0)
             return total
 
         return link_best(len(people), len(rows), cost, deadline)

@@ -11,6 +11,7 @@ from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, guess_l
 
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.knowledge import Knowledge
 
 CELLS = 2_000_000
 
@@ -103,3 +104,39 @@ def link_nearest(people: FloatArray, rows: FloatArray, deadline: Deadline) -> Gu
         return exact
 
     return link_best(len(people), len(rows), squared, deadline)
+
+
+def link_kinds(people: FloatArray, rows: FloatArray, held: Knowledge, deadline: Deadline, *, power: int = 2) -> Guess:
+    """Return for every person the rows at least distance in columns of every kind.
+
+    Two numbers are as far apart as they are; two categories are at distance 0 or 1; a row whose kept columns are not
+    the person's is out of the question.
+
+    Parameters
+    ----------
+    people : array of shape (m, d)
+        Known people; numbers are scaled.
+    rows : array of shape (n, d)
+        Released rows, scaled alike.
+    held : Knowledge
+        The same as they are, and which columns hold what.
+    deadline : Deadline
+        When it passes, the remaining people get no answer.
+    power : int, optional
+        2 adds up squares of distances, 1 the distances themselves.
+    """
+    assert held.kinds is not None
+    assert held.records is not None
+    exact, known = held.kinds.categories | held.kinds.kept, held.records
+    weight = np.where(held.kinds.kept, float(4 * held.n_columns * max(1.0, np.abs(rows).max()) ** power), 1.0)
+
+    def cost(part: slice) -> FloatArray:
+        total = np.zeros((len(people[part]), len(rows)))
+        for j in range(people.shape[1]):
+            if exact[j]:
+                total += weight[j] * (known[part, j][:, None] != held.released[:, j])
+            else:
+                total += np.abs(people[part, j][:, None] - rows[:, j]) ** power
+        return total
+
+    return link_best(len(people), len(rows), cost, deadline)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, needs_same_columns
-from sfumato.attack.linkage.linking import link_nearest, standardise
+from sfumato.attack.linkage.linking import link_kinds, link_nearest, standardise
 
 if TYPE_CHECKING:
     from sfumato.attack.engine.deadline import Deadline
@@ -38,4 +38,6 @@ class NearestRow(Attack):
         people = standardise(knowledge.records, knowledge.marginals.mean, knowledge.marginals.sd)
         released = knowledge.released
         rows = standardise(released, released.mean(axis=0), released.std(axis=0))
+        if knowledge.kinds is not None:
+            return link_kinds(people, rows, knowledge, deadline)
         return link_nearest(people, rows, deadline)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sfumato.auditing.grading import MEANINGS
 from sfumato.auditing.pages.text import percent
 from sfumato.auditing.pages.utility_page import utility_section
+from sfumato.auditing.pages.whole_page import whole_section
 from sfumato.report.blocks import (
     Block,
     Cell,
@@ -45,8 +46,9 @@ def audit_page(audit: Audit, *, command: str | None = None) -> Page:
     """
     described = f", method {audit.method}" if audit.method else ""
     sections = [
-        utility_section(audit.utility, audit.densities),
+        utility_section(audit.utility, audit.densities, None if audit.whole is None else audit.whole.utility),
         _columns(audit),
+        *(() if audit.whole is None else (whole_section(audit.whole),)),
         _attacks(audit),
         _curve(audit),
         _inversion(audit),

@@ -26,6 +26,10 @@ def render_text(audit: Audit) -> str:
         f"Grade {audit.grade}: {audit.verdict}",
         f"{audit.n_rows:,} rows, {len(audit.columns)} columns" + (f", method {audit.method}" if audit.method else ""),
     ]
+    if audit.whole is not None:
+        from sfumato.auditing.pages.whole_page import whole_lines  # which imports from here
+
+        lines += whole_lines(audit.whole)
     if not audit.trustworthy:
         lines.append("THIS AUDIT CANNOT BE TRUSTED: a canary did not behave (see below).")
     if audit.insecure_seed:
@@ -75,6 +79,10 @@ def render_text(audit: Audit) -> str:
         lines.append("  k   release   re-run of the original   shared starts")
         for row in utility_rows(audit.utility):
             lines.append(f"  {row[0]}  {row[1]:>8}  {row[2]:>22}  {row[3]:>14}")
+    if audit.whole is not None and audit.whole.utility is not None:
+        from sfumato.auditing.pages.mixed_utility_page import mixed_lines  # which imports from here
+
+        lines += mixed_lines(audit.whole.utility)
     lines += ["", "Canaries"]
     for canary in audit.canaries:
         state = "too few rows" if canary.passed is None else "as expected" if canary.passed else "FAILED"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sfumato.auditing.densities import Densities
+from sfumato.auditing.pages.mixed_utility_page import mixed_blocks
 from sfumato.auditing.pages.text import percent, utility_rows
 from sfumato.report.bars import Pair, pairs_chart
 from sfumato.report.blocks import Block, Column, Paragraph, Picture, Section, Table
@@ -12,6 +13,7 @@ from sfumato.report.density import density_chart
 
 if TYPE_CHECKING:
     from sfumato.auditing.utility.result import Utility
+    from sfumato.auditing.whole.mixed_utility import MixedUtility
 
 _TITLE = "What the release is still good for"
 _COLUMNS = (
@@ -22,13 +24,17 @@ _COLUMNS = (
 )
 
 
-def utility_section(useful: Utility | None, densities: Densities | None = None) -> Section:
+def utility_section(
+    useful: Utility | None, densities: Densities | None = None, mixed: MixedUtility | None = None
+) -> Section:
     """Return the clusters before and after.
 
     Parameters
     ----------
     densities : Densities, optional
         Pictures of the table and the release, for the owner.
+    mixed : MixedUtility, optional
+        Figures of a table with categories, for the owner.
     """
     blocks: list[Block] = []
     if useful is None:
@@ -49,6 +55,8 @@ def utility_section(useful: Utility | None, densities: Densities | None = None) 
             Picture(chart, caption),
             Table(f"k-means on {useful.rows_measured:,} rows.", _COLUMNS, tuple(rows)),
         ]
+    if mixed is not None:
+        blocks += mixed_blocks(mixed)
     if densities is not None:
         panels = [("the original", densities.before), ("the release", densities.after)]
         words = (
