@@ -6,17 +6,19 @@ import { change, method, state } from "./state.js";
 
 const STEPS = 200; // of a slider, so that an arrow key is a small but visible step
 
+const mixed = () => state.dataset.others.length > 0;
+
 export function settingsRail() {
   const rail = h("section", { class: "card rail", "aria-label": "Method and settings" });
   const draw = () => rail.replaceChildren(
     h("h2", {}, "Settings"),
-    select("Method", state.session.methods.filter((one) => !one.wraps).map((one) => [one.id, one.name]), state.settings.method, (id) => {
+    select("Method", state.session.methods.filter((one) => !one.wraps).map((one) => [one.id, mixed() && !one.takes_every_kind ? `${one.name} (numbers only)` : one.name]), state.settings.method, (id) => {
       change({ settings: { method: id, parameters: {}, extras: {} } });
       draw();
     }, { id: "method" }),
     h("p", { class: "muted" }, method(state.settings.method).summary),
     controls(method(state.settings.method), state.settings.parameters, (parameters) => change({ settings: { ...state.settings, parameters } })),
-    ...state.session.methods.filter((one) => one.wraps && method(state.settings.method).same_columns).map((one) => extra(one, draw)));
+    ...state.session.methods.filter((one) => one.wraps && method(state.settings.method).same_columns && !mixed()).map((one) => extra(one, draw)));
   draw();
   rail.redraw = draw;
   return rail;
