@@ -127,9 +127,10 @@ class Dataset(Hidden):
         others = self.others()
         if others and (settings["method"] != EXCHANGE or settings["extras"]):
             listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+            who = "what goes on top of it" if settings["method"] == EXCHANGE else "this method"
             raise DataError(
-                f"this method takes numbers only, and these columns hold other values: {listed}",
-                hint="choose Atom exchange, which takes every kind of column, or drop or keep them on the Columns step",
+                f"{who} takes numbers only, and these columns hold other values: {listed}",
+                hint="choose Atom exchange alone, which takes every kind of column, or drop or keep them as columns",
             )
 
     def set_roles(self, roles: Mapping[str, Any]) -> None:

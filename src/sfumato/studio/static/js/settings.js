@@ -39,11 +39,16 @@ function extra(one, redraw) {
 }
 
 function controls(one, values, onchange) {
-  const set = (name, value) => { values = { ...values, [name]: value }; onchange(values); };
+  // a default that was set by hand is the default: settings that are the same look the same
+  const set = (parameter, value) => {
+    const { [parameter.name]: _, ...rest } = values;
+    values = value === parameter.default ? rest : { ...rest, [parameter.name]: value };
+    onchange(values);
+  };
   return h("div", { class: "controls" }, one.parameters.map((parameter) => {
     const value = parameter.name in values ? values[parameter.name] : parameter.default;
     const help = h("p", { class: "help", id: `help-${one.id}-${parameter.name}` }, parameter.help);
-    return h("div", { class: "control" }, KINDS[parameter.control](parameter, value, (next) => set(parameter.name, next), help.id), help);
+    return h("div", { class: "control" }, KINDS[parameter.control](parameter, value, (next) => set(parameter, next), help.id), help);
   }));
 }
 
