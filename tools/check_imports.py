@@ -38,6 +38,7 @@ LAYERS: dict[str, set[str]] = {
         "core",
         "datasets",
         "files",
+        "frames",
         "policy",
         "receipts",
         "metrics",

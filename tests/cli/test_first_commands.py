@@ -67,6 +67,13 @@ def test_the_demo_says_where_its_results_are(demo: tuple[Path, str]) -> None:
     assert f"{len(released):,} rows" in text
     assert "customer_id" not in released.columns
     assert "grade " in text
+    shown = [line for line in text.splitlines() if line.startswith(("before  ", "after   "))]
+    assert len(shown) == 10
+    original = pl.read_csv(folder / "customers.csv")
+    assert all(str(original["income"][row]) in shown[2 * row] for row in range(5))
+    assert not any(str(original["balance"][row]) in shown[2 * row + 1] for row in range(5))
+    for name in ("job", "marital_status", "region", "account_code", "customer_since"):
+        assert released[name].sort().equals(original[name].sort()), name
     assert (folder / "private" / "audit.html").is_file()
     for row in methods():
         assert row.name in text or not row.row_preserving or row.wraps
@@ -90,6 +97,20 @@ def test_the_demo_release_repeats_and_hides(demo: tuple[Path, str]) -> None:
     rows = {tuple(row) for row in original.select(CONFIDENTIAL).drop_nulls().rows()}
     assert not rows & set(released.select(CONFIDENTIAL).drop_nulls().rows())
     assert abs(original["age"].mean() - released["age"].mean()) < 1.0
+
+
+def test_the_demo_table_comes_whole_or_as_numbers(tmp_path: Path) -> None:
+    from sfumato.datasets import demo_table, write_demo
+
+    whole = pl.read_csv(write_demo(tmp_path / "whole.csv"))
+    numbers = pl.read_csv(write_demo(tmp_path / "numbers.csv", mixed=False))
+    assert numbers.equals(whole.select(numbers.columns))
+    assert numbers.drop("customer_id").drop_nulls().equals(demo_table())
+    assert whole.drop("customer_id").equals(demo_table(mixed=True))
+    assert whole.group_by("branch").agg(pl.col("region").n_unique())["region"].to_list() == [1] * 5
+    done = run("demo", "--numbers", "--table", "table.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "table.csv").read_bytes() == (tmp_path / "numbers.csv").read_bytes()
 
 
 def test_hints_speak_python_in_the_library_and_options_on_the_command_line(tmp_path: Path) -> None:

@@ -168,6 +168,8 @@ def test_mistakes_are_one_clear_error() -> None:
     with pytest.raises(DataError, match="constant"):
         sf.compare(np.ones((50, 2)))
     with pytest.raises(DataError, match="no numeric column"):
+        sf.compare(pl.DataFrame({"a": ["x", "y"] * 30}), ["adp"])
+    with pytest.raises(DataError, match="too few different rows"):
         sf.compare(pl.DataFrame({"a": ["x", "y"] * 30}))
 
 

@@ -9,7 +9,7 @@ import click
 
 from sfumato.cli.progress import Progress
 from sfumato.cli.release import three_lines
-from sfumato.cli.tour import FLAGS, Line, release_demo, tour
+from sfumato.cli.tour import FLAGS, Line, release_demo, rows_before_and_after, tour
 from sfumato.core.keys import Key
 from sfumato.datasets import demo_table, write_demo
 from sfumato.exceptions import SfumatoWarning
@@ -31,11 +31,12 @@ _HEAD += f"{'':26} {'is better)':>16} {'is better)':>15} {'':>10}"
 @click.option(
     "--table", type=click.Path(dir_okay=False, path_type=Path), help="Only write the demo table to this file."
 )
-def demo(output: Path, table: Path | None) -> None:
-    """Release the demo table, attack the release, and show what each method keeps and hides on it."""
+@click.option("--numbers", is_flag=True, help="With --table: without texts, codes and dates, but for the branch.")
+def demo(output: Path, table: Path | None, numbers: bool) -> None:
+    """Release the demo table, attack the release, and show what each method keeps and hides on its numbers."""
     if table is not None:
         check_target(table, force=False)
-        click.echo(f"wrote {write_demo(table)}: 3,000 customers of a bank that does not exist")
+        click.echo(f"wrote {write_demo(table, mixed=not numbers)}: 3,000 customers of a bank that does not exist")
         return
     private = output / "private"
     private.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -47,6 +48,7 @@ def demo(output: Path, table: Path | None) -> None:
         warnings.simplefilter("always", SfumatoWarning)
         done, found = release_demo(table, output / "released.csv", key_path, progress)
     click.echo(three_lines(done))
+    click.echo(f"\n{rows_before_and_after(table, done)}\n")
     for warning in told:
         click.echo(f"warning: {warning.message}")
     found.to_html(private / "audit.html")
@@ -57,7 +59,7 @@ def demo(output: Path, table: Path | None) -> None:
             "re-run on the original changes"
         )
     click.echo(f"the audit, for the owner: {private / 'audit.html'}\n")
-    click.echo(f"every method on the {len(demo_table()):,} complete rows of the same table:\n{_HEAD}")
+    click.echo(f"every method on the {len(demo_table()):,} complete rows of the same table, on its numbers:\n{_HEAD}")
     tour(Key.load(key_path), lambda line: click.echo(format_line(line)))
     click.echo(
         "\nWhat breaks a method is measured, not proved away: 'none known' is not 'safe'. See docs/limitations.md."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,19 @@ from sfumato.auditing.model import Audit
 from sfumato.core.keys import Key
 from sfumato.datasets import CONFIDENTIAL, demo_table
 from sfumato.exceptions import SfumatoWarning
+from sfumato.files.entire import read_table
 from sfumato.files.opening import open_source
 from sfumato.metrics import hiding_failure, min_variance_security, misclassification_rate
 from sfumato.perturb.catalogue import methods
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.pipeline.audited import audit_files
 from sfumato.pipeline.release import release
+from sfumato.receipts.body import release_places
 from sfumato.receipts.shown import Receipt
 
-FLAGS = ("--id", "customer_id", "--keep", "branch", "--force")  # what release_demo does, as typed
+DRAWS = 2  # of the usual six: a demo shall not take a minute
+# what release_demo does, as typed
+FLAGS = ("-m", "exchange", "--set", f"draws={DRAWS}", "--id", "customer_id", "--force")
 _K = 5  # the table was made with five kinds of customers
 
 
@@ -87,7 +91,7 @@ def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
 def release_demo(
     table: Path, target: Path, key: Path, progress: Callable[[str, float], None] | None = None
 ) -> tuple[Receipt, Audit]:
-    """Release the demo table with the default method, and attack the release.
+    """Release the demo table, texts and dates and all, with the method that takes them, and attack the release.
 
     Parameters
     ----------
@@ -99,7 +103,15 @@ def release_demo(
         The key file; an existing one is used.
     progress : callable, optional
     """
-    done = release(table, target, key=key, identifier=["customer_id"], keep=["branch"], force=True)
+    done = release(
+        table,
+        target,
+        key=key,
+        identifier=["customer_id"],
+        method="exchange",
+        parameters={"draws": DRAWS},
+        force=True,
+    )
     body = done.body
     found = audit_files(
         open_source(table),
@@ -111,6 +123,35 @@ def release_demo(
         progress=progress,
     )
     return done, found
+
+
+def rows_before_and_after(table: Path, done: Receipt, count: int = 5) -> str:
+    """Return the first rows of the demo table, and below each the row that stands in its place in the release.
+
+    Nobody but the holder of the key knows which row that is, and nobody in this table exists.
+
+    Parameters
+    ----------
+    done : Receipt
+        Of its release.
+    """
+    assert done.key_path is not None
+    before = read_table(table).select(done.body.released_columns)
+    after = read_table(done.target)
+    rows = np.arange(count)
+    places = release_places(Key.load(done.key_path), done.body, rows)
+    lines = [["", *before.columns]]
+    for row, place in zip(rows, places, strict=True):
+        lines.append(["before", *_texts(before.row(int(row)))])
+        lines.append(["after", *_texts(after.row(int(place)))])
+    widths = [max(len(cells[column]) for cells in lines) for column in range(len(lines[0]))]
+    shown = ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) for cells in lines]
+    told = f"{count} customers, and the rows in their place (only the key knows which ones they are):"
+    return "\n".join([told, *(line.rstrip() for line in shown)])
+
+
+def _texts(cells: Sequence[Any]) -> list[str]:
+    return ["-" if cell is None else str(cell) for cell in cells]
 
 
 def _perturbers(key: Key) -> Iterator[tuple[Method, Any]]:

@@ -107,7 +107,7 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
             if name not in (kinds or {}) and names_people(cells.drop_nulls().unique(), len(cells) - missing):
                 free.append(name)
             if missing:
-                _add_gaps(coding, name, cells)
+                add_gaps(coding, name, cells)
             continue
         said = (kinds or {}).get(name)
         codes = codes_of(cells, gaps=missing > 0, rows=len(cells) - missing, kind=said)
@@ -142,7 +142,7 @@ def count_both(original: Any, released: Any) -> tuple[Any, Any, list[str]]:
         if both[0].dtype.is_numeric():
             cells = pl.concat([one.cast(pl.Float64).fill_nan(None) for one in both])
             if cells.null_count():
-                _add_gaps(coding, name, cells)
+                add_gaps(coding, name, cells)
             continue
         cells = pl.concat([as_levels(one) for one in both])
         codes = codes_of(cells, gaps=cells.null_count() > 0)
@@ -154,7 +154,14 @@ def count_both(original: Any, released: Any) -> tuple[Any, Any, list[str]]:
     return counted[0], counted[1], [name for name, kind in coding.kinds.items() if kind == "category"]
 
 
-def _add_gaps(coding: Coding, name: str, cells: pl.Series) -> None:
+def add_gaps(coding: Coding, name: str, cells: pl.Series) -> None:
+    """Find the number that stands for the missing cells of a column of numbers.
+
+    Parameters
+    ----------
+    coding : Coding
+        Is told.
+    """
     present = cells.drop_nulls().cast(pl.Float64).to_numpy()
     if not len(present):
         raise DataError(f"column {name!r} has no value at all", hint="drop it, or fill it")

@@ -25,7 +25,7 @@ from sfumato.studio.events import Board, Stream, error_data, json_lines
 from sfumato.studio.folder import Folder
 from sfumato.studio.jobs import BusyError, ReleaseJobs
 from sfumato.studio.libraries import prepare_thread
-from sfumato.studio.session import ROLES, Session, StaleTableError
+from sfumato.studio.session import KINDS, ROLES, Session, StaleTableError
 from sfumato.studio.settings import CLUSTERS, catalogue_data, checked_settings
 from sfumato.studio.uploads import ENDINGS, Limits, RefusedUploadError, label_of, receive
 
@@ -112,6 +112,7 @@ def make_app(studio: Studio) -> Starlette:
         Route("/api/upload", _upload, methods=["POST"]),
         Route("/api/demo", _demo, methods=["POST"]),
         Route("/api/roles", _roles, methods=["POST"]),
+        Route("/api/kind", _kind, methods=["POST"]),
         Route("/api/before", _before, methods=["POST"]),
         Route("/api/preview", _preview, methods=["POST"]),
         Route("/api/compare", _compare, methods=["POST"]),
@@ -170,6 +171,7 @@ async def _session(request: Request) -> Response:
             "default_method": DEFAULT_METHOD,
             "clusters": CLUSTERS,
             "roles": ROLES,
+            "kinds": KINDS,
             "endings": list(ENDINGS),
             "most_bytes": studio.limits.file_bytes,
             "dataset": None if dataset is None else dataset.to_data(),
@@ -225,6 +227,13 @@ async def _roles(request: Request) -> Response:
     return JSONResponse(dataset.to_data())
 
 
+async def _kind(request: Request) -> Response:
+    data = await _json(request)
+    dataset = _studio(request).session.current(data.get("dataset"))
+    dataset.set_kind(data.get("column"), data.get("kind"), data.get("order") or ())
+    return JSONResponse(dataset.to_data())
+
+
 async def _before(request: Request) -> Response:
     from sfumato.studio.preview import before
 
@@ -240,6 +249,7 @@ async def _preview(request: Request) -> Response:
     studio, data = _studio(request), await _json(request)
     dataset = studio.session.current(data.get("dataset"))
     settings = checked_settings(data.get("settings"))
+    dataset.require_method(settings)
 
     def work(stream: Stream) -> None:
         axes, k, only = data.get("axes"), data.get("k", 0), bool(data.get("picture_only"))
@@ -255,7 +265,7 @@ async def _compare(request: Request) -> Response:
 
     studio, data = _studio(request), await _json(request)
     dataset = studio.session.current(data.get("dataset"))
-    return _lines(studio, lambda stream: compare(dataset.prepared(), studio.session.key, stream))
+    return _lines(studio, lambda stream: compare(dataset, studio.session.key, stream))
 
 
 def _lines(studio: Studio, work: Callable[[Stream], None]) -> Response:
@@ -265,7 +275,9 @@ def _lines(studio: Studio, work: Callable[[Stream], None]) -> Response:
 async def _release(request: Request) -> Response:
     studio, data = _studio(request), await _json(request)
     dataset = studio.session.current(data.get("dataset"))
-    studio.jobs.start(dataset, checked_settings(data.get("settings")))
+    settings = checked_settings(data.get("settings"))
+    dataset.require_method(settings)
+    studio.jobs.start(dataset, settings)
     return JSONResponse(studio.jobs.to_data(), 202)
 
 

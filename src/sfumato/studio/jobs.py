@@ -57,7 +57,7 @@ class ReleaseJobs:
                 raise BusyError("another release is running", hint="wait until it is done, or cancel it")
             if not dataset.confidential():
                 raise ParameterError("no column is confidential: there is nothing to protect", hint="choose columns")
-            policy = policy_of(dict(dataset.roles), settings)
+            policy = policy_of(dict(dataset.roles), settings, dataset.kinds, dataset.orders)
             self._forget()
             job = self._job = _Job(dataset.label, dataset.path, self._folder.new_file(""))
             self._tell(job, status="running", what="preparing", share=0.0, label=dataset.label)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import ParameterError
-from sfumato.policy.model import Columns, Enhance, Guard, MethodChoice, Policy
+from sfumato.policy.model import Column, Columns, Enhance, Guard, MethodChoice, Policy
 
 # methods that go on top of another -> the policy's section, and the names that a policy has for parameters
 EXTRAS: dict[str, tuple[str, dict[str, str]]] = {
@@ -18,8 +18,13 @@ EXTRAS: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-def policy_of(roles: Mapping[str, str], settings: Mapping[str, Any]) -> Policy:
-    """Return the policy of a choice of roles and settings.
+def policy_of(
+    roles: Mapping[str, str],
+    settings: Mapping[str, Any],
+    kinds: Mapping[str, str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+) -> Policy:
+    """Return the policy of a choice of roles, kinds and settings.
 
     Parameters
     ----------
@@ -27,6 +32,10 @@ def policy_of(roles: Mapping[str, str], settings: Mapping[str, Any]) -> Policy:
         Column -> role.
     settings : mapping
         From `checked_settings`.
+    kinds : mapping, optional
+        Column -> what its owner says it holds.
+    orders : mapping, optional
+        Column -> its ordered categories, from the lowest.
 
     Examples
     --------
@@ -40,6 +49,14 @@ def policy_of(roles: Mapping[str, str], settings: Mapping[str, Any]) -> Policy:
     listed = {role: [name for name, one in roles.items() if one == role] for role in ("identifier", "keep")}
     if any(listed.values()):
         parts["columns"] = Columns.model_validate({role: names for role, names in listed.items() if names})
+    ranks = orders or {}
+    said = {
+        name: Column.model_validate({"kind": kind, **({"order": list(ranks[name])} if name in ranks else {})})
+        for name, kind in (kinds or {}).items()
+        if roles.get(name) == "confidential"
+    }
+    if said:
+        parts["column"] = said
     for extra, parameters in settings["extras"].items():
         if extra not in EXTRAS:
             raise ParameterError(f"a policy has no section for {extra}", hint="leave it out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,14 @@ import numpy as np
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.auditing.utility.clusterings import Effort, Found, free_kmeans, named_kmeans
-from sfumato.auditing.utility.rescaling import Rescaling, rescaling_by
+from sfumato.auditing.utility.rescaling import one_hot, release_rescaling, rescaling_by
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
+from sfumato.frames.coded import Coding
+from sfumato.frames.counted import Counted, count_table, require_no_free_text
 from sfumato.metrics import adjusted_rand, misclassification_rate
 from sfumato.policy.overview import complete_columns
-from sfumato.studio.session import FEWEST_ROWS
+from sfumato.studio.session import FEWEST_ROWS, MIXED_ROWS
 from sfumato.studio.settings import CLUSTERS
 
 # A preview answers within a second: fewer starts and rounds than an audit, and the page says so.
@@ -59,31 +61,51 @@ class Prepared(Hidden):
 
     Parameters
     ----------
-    table : polars.DataFrame
-        Complete columns.
+    counted : Counted
+        Complete columns of numbers; texts, flags, dates and gaps as the numbers that stand for them.
+    mixed : bool
+        Whether there are such columns, so that only a method that exchanges values takes the table.
     """
 
-    def __init__(self, table: Any) -> None:
-        self.table = table[np.random.default_rng(0).permutation(len(table))]
-        self.names: tuple[str, ...] = tuple(table.columns)
+    def __init__(self, counted: Counted, *, mixed: bool = False) -> None:
+        self.counted, self.mixed = counted, mixed
+        order = np.random.default_rng(0).permutation(len(counted.numbers))
+        self.table = counted.numbers[order[:MIXED_ROWS] if mixed else order]
+        self.names: tuple[str, ...] = counted.names
         self.points: Floats = np.ascontiguousarray(self.table.to_numpy().astype(np.float64))
-        self._decimals = [infer_decimals(column) for column in self.points.T]
-        self._owner = rescaling_by(self.points, "std")
-        self._components = main_directions(self._owner.apply(self.points))
+        self.decimals = [
+            infer_decimals(column if gap is None else column[column != gap])
+            for column, gap in zip(self.points.T, counted.gaps, strict=True)
+        ]
+        inside, raw = one_hot([self.points], counted.categories)
+        self._levels = [int(self.points[:, column].max()) + 1 for column in counted.categories]
+        self._owner, _ = release_rescaling(inside[0], inside[0], "owner", raw)
+        self._components = main_directions(self._owner.apply(inside[0]))
         self._named: dict[tuple[int, str], tuple[Found, float]] = {}
         self._locks = {(k, scaling): threading.Lock() for k in CLUSTERS for scaling in ("owner", "none")}
 
     def rounded(self, released: Floats) -> Floats:
         """Return released columns with the decimals of the original, as a released file has them."""
         out = np.array(released)
-        for column, decimals in zip(out.T, self._decimals, strict=True):
+        for column, decimals, gap in zip(out.T, self.decimals, self.counted.gaps, strict=True):
             if decimals is not None:
-                np.round(column, decimals, out=column)
+                present = slice(None) if gap is None else column != gap
+                column[present] = np.round(column[present], decimals)
         return out
 
     def directions(self, released: Floats) -> Floats:
         """Return released rows along the two main directions of the original, shape (n, 2)."""
-        return self._owner.apply(released) @ self._components
+        return self.scaled(released) @ self._components
+
+    def scaled(self, rows: Floats) -> Floats:
+        """Return rows in the space of the owner's clusters: numbers in standard deviations, categories one-hot."""
+        if not self.counted.categories:
+            return self._owner.apply(rows)
+        # a row that is not there has the highest categories, so that some rows have as many columns as all
+        last = np.zeros((1, rows.shape[1]))
+        last[0, list(self.counted.categories)] = np.array(self._levels) - 1
+        (inside,), _ = one_hot([np.concatenate([rows, last])], self.counted.categories)
+        return self._owner.apply(inside[:-1])
 
     def labels(self, k: int) -> Integers:
         """Return the original's clusters."""
@@ -105,8 +127,8 @@ class Prepared(Hidden):
         """
         scaling = "owner" if same_columns else "none"
         named, floor = self._clustering(k, scaling)
-        rescaling = self._owner if same_columns else rescaling_by(released, "none")
-        found = free_kmeans(rescaling.apply(released), k, _EFFORT, 1)
+        points = self.scaled(released) if same_columns else rescaling_by(released, "none").apply(released)
+        found = free_kmeans(points, k, _EFFORT, 1)
         labels = named.labels[: len(released)]
         return ClusterAgreement(
             k, misclassification_rate(labels, found.labels), floor, adjusted_rand(labels, found.labels)
@@ -117,8 +139,7 @@ class Prepared(Hidden):
             if (k, scaling) not in self._named:
                 if k >= len(np.unique(self.points[:1000], axis=0)):
                     raise DataError(f"the sample has too few different rows for {k} clusters")
-                rescaling: Rescaling = self._owner if scaling == "owner" else rescaling_by(self.points, "none")
-                points = rescaling.apply(self.points)
+                points = self.scaled(self.points) if scaling == "owner" else np.ascontiguousarray(self.points)
                 named = named_kmeans(points, k, _EFFORT, 0)
                 again = free_kmeans(points, k, _EFFORT, 1)
                 self._named[k, scaling] = named, misclassification_rate(named.labels, again.labels)
@@ -141,15 +162,35 @@ def main_directions(scaled: Floats) -> Floats:
     return directions
 
 
-def prepare(sample: Any, names: Sequence[str]) -> Prepared:
-    """Return the confidential columns of a sample, ready for previews."""
+def prepare(
+    sample: Any,
+    names: Sequence[str],
+    *,
+    mixed: bool = False,
+    kinds: Mapping[str, str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+) -> Prepared:
+    """Return the confidential columns of a sample, ready for previews.
+
+    Parameters
+    ----------
+    mixed : bool
+        Whether some of them hold anything but numbers, or are said to; otherwise gaps are filled as a release does.
+    kinds, orders : mappings, optional
+        What the owner says they hold, and the order of ordered categories.
+    """
     if not names:
         raise DataError("no column is confidential: there is nothing to protect", hint="choose at least one column")
     if len(sample) < FEWEST_ROWS:
         raise DataError(
             f"{len(sample)} rows are too few to protect anyone", hint="a table needs more people to hide in"
         )
-    prepared = Prepared(complete_columns(sample, names))
+    if mixed:
+        counted = count_table(sample, names, kinds, orders)
+        require_no_free_text(counted)
+        prepared = Prepared(counted, mixed=True)
+    else:
+        prepared = Prepared(Counted(complete_columns(sample, names), Coding(), dict(kinds or {})))
     if not np.isfinite(prepared.points).all():
         raise DataError("a column holds infinite values", hint="remove them, or drop the column")
     return prepared

@@ -17,13 +17,13 @@ from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
 from sfumato.files.entire import number_frame
 from sfumato.perturb.catalogue import method
+from sfumato.studio.column_pictures import column_pictures, some_rows
 from sfumato.studio.events import Stream
 from sfumato.studio.prepared import Prepared, main_directions
 from sfumato.studio.settings import CLUSTERS, perturber_of
 from sfumato.studio.warned import collect_warnings
 
 ATTACK_SECONDS = 1.5
-_BINS = 40
 MANY_PASSES = 8
 _QUICK_ROWS = 600
 _BATCH_ROWS = 5_000
@@ -88,7 +88,8 @@ def preview(
         if rows < every:
             stream.rest(_PAUSE)
     stream.send({"type": "notes", "notes": notes})
-    stream.send({"type": "histograms", "columns": _histograms(prepared, released) if same else []})
+    stream.send({"type": "histograms", "columns": column_pictures(prepared, released) if same else []})
+    stream.send({"type": "rows", **some_rows(prepared, released, same_columns=same)})
     agreements = [first]
     for other in CLUSTERS:
         if other != k:
@@ -108,6 +109,8 @@ def _perturb(
 ) -> tuple[Floats, list[str]]:
     """Return the first rows, released, and what the method warns of."""
     perturber = perturber_of(settings, key, list(prepared.names))
+    if prepared.mixed:
+        perturber.set_params(kinds=prepared.counted.kinds, held=prepared.counted.coding.held)
     _use_known_clusterings(perturber, prepared)
     perturber.set_params(**method(perturber.method_id).quick)  # the release takes its time
     table = prepared.table[:rows]
@@ -200,18 +203,6 @@ def _on_axes(prepared: Prepared, values: Floats, axes: Sequence[str] | None) -> 
     if len(axes) != 2 or not set(axes) <= set(prepared.names):
         raise DataError("the axes must be two confidential columns")
     return values[:, [prepared.names.index(name) for name in axes]]
-
-
-def _histograms(prepared: Prepared, released: Floats) -> list[dict[str, Any]]:
-    out = []
-    for name, left, right in zip(prepared.names, prepared.points.T, released.T, strict=True):
-        low, high = np.quantile(np.concatenate([left, right]), [0.002, 0.998])
-        if not high > low:
-            low, high = low - 0.5, low + 0.5
-        edges = np.linspace(low, high, _BINS + 1)
-        counts = [np.histogram(np.clip(part, low, high), edges)[0].tolist() for part in (left, right)]
-        out.append({"name": name, "low": float(low), "high": float(high), "before": counts[0], "after": counts[1]})
-    return out
 
 
 def _packed(points: Floats) -> str:

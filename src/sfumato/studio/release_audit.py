@@ -12,6 +12,7 @@ from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
+from sfumato.files.coded import coded_source
 from sfumato.files.opening import open_source
 from sfumato.files.rows_at import numbers_at
 from sfumato.receipts.body import release_places
@@ -43,11 +44,17 @@ def audit_sample(
     tell("finding the rows", 0.0)
     places = release_places(Key.load(receipt.key_path), body, rows)
     after = [name for name in body.released_columns if name not in body.kept]
-    before = numbers_at(open_source(original, batch_rows=BATCH_ROWS), list(receipt.perturbed), rows)
-    then = numbers_at(open_source(released, batch_rows=BATCH_ROWS), after, places)
+    markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
+    source, result = (coded_source(open_source(one, batch_rows=BATCH_ROWS), body.coded) for one in (original, released))
+    before = numbers_at(source, list(receipt.perturbed), rows, markers)
+    then = numbers_at(result, after, places, markers)
     complete = np.flatnonzero(np.isfinite(before.to_numpy()).all(axis=1) & np.isfinite(then.to_numpy()).all(axis=1))
     session = AuditSession(
-        before[complete], then[complete], method={"method": body.method, **receipt.parameters}, seconds=_SECONDS
+        before[complete],
+        then[complete],
+        method={"method": body.method, **receipt.parameters},
+        categories=[name for name, codes in body.coded.get("codes", {}).items() if codes["kind"] == "category"],
+        seconds=_SECONDS,
     )
     found = session.run(utility={"ward_rows": _TREE_ROWS}, call=_CALL, progress=tell)
     notes = [note for note in found.notes if not note.startswith("rows are compared")]

@@ -12,6 +12,7 @@ from sfumato.perturb.catalogue import method, methods
 from sfumato.perturb.catalogue.entries import Break, Method
 from sfumato.perturb.mechanism.parameters import Parameter, check_parameter
 from sfumato.studio.policies import EXTRAS
+from sfumato.studio.session import EXCHANGE
 from sfumato.studio.sliders import CONTROLS, SHOWN, control
 
 Settings = dict[str, Any]
@@ -31,6 +32,7 @@ def catalogue_data() -> list[dict[str, Any]]:
             "invertible": row.invertible,
             "keeps_distances": row.keeps_distances,
             "same_columns": row.row_preserving,
+            "takes_every_kind": row.id == EXCHANGE,
             "breaks": [_break_data(one) for one in row.known_breaks],
             "parameters": _controls(row),
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -58,11 +59,12 @@ class TableAssessor:
         self._limit = limit
         self.asked_clusters = tuple(clusters)
         rows = QUICK_ROWS
-        self._cheap = Yardstick(subject.values, clusters=clusters, n_init=3, repetitions=1, max_rows=rows, seed=seed)
-        self._closer = Yardstick(subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed)
+        told: dict[str, Any] = {"clusters": clusters, "categories": subject.categories}
+        self._cheap = Yardstick(subject.values, **told, n_init=3, repetitions=1, max_rows=rows, seed=seed)
+        self._closer = Yardstick(subject.values, **told, n_init=10, repetitions=3, seed=seed)
         # the effort of an audit: what the finalists show is what `sfumato audit` will show
-        self._thorough = Yardstick(subject.values, clusters=clusters, seed=seed)
-        self._fresh = Yardstick(subject.values, clusters=clusters, seed=seed + 7919)
+        self._thorough = Yardstick(subject.values, **told, seed=seed)
+        self._fresh = Yardstick(subject.values, **told, seed=seed + 7919)
         self._excess: dict[Candidate, float] = {}
         self._hurried: dict[tuple[Candidate, int], Floats] = {}
         self.clusters = self._thorough.clusters

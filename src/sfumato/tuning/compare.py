@@ -8,12 +8,13 @@ from typing import Any
 
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.exceptions import ParameterError, SfumatoError
+from sfumato.frames.frame import numeric_columns
 from sfumato.perturb.catalogue import method
 from sfumato.tuning.budget import parse_seconds
 from sfumato.tuning.comparison import Comparison, LeftOut, compared, pareto_front
 from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
-from sfumato.tuning.subject import MOST_ROWS, Subject, read_subject
-from sfumato.tuning.trial import Trial, attack_release, measure, release_trial, trial_key
+from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
+from sfumato.tuning.trial import Trial, attack_release, measure, release_trial, takes_every_kind, trial_key
 
 Progress = Callable[[str, float], None]
 
@@ -34,6 +35,9 @@ def compare(
 
     Each method runs with the parameters the catalogue proposes and, where they differ, with those of its paper.
     Nothing is written and no key of yours is used: the releases stay in memory.
+
+    A table with texts, flags or dates is released whole by the methods that take them (`exchange`). The others are
+    measured on its columns of numbers, and marked: their figures do not compare with those on all columns.
 
     Parameters
     ----------
@@ -74,36 +78,70 @@ def compare(
         raise ParameterError("methods is empty: there is nothing to compare", hint="leave it out to compare all")
     limit = parse_seconds(budget)
     settings = catalogue_settings(methods, clusters)
-    subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed)
-    tell("clusters of the original", 0.0)
-    yardstick = Yardstick(subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed)
-    started = time.monotonic()
-    trials: list[Trial] = []
+    table = opened(table)
+    others = other_columns(table, (*identifier, *keep))
+    full = [setting for setting in settings if others and takes_every_kind(setting)]
+    rest = [setting for setting in settings if setting not in full]
+    chosen: dict[str, Any] = {"identifier": identifier, "keep": keep, "max_rows": max_rows, "seed": seed}
+    subjects = [read_subject(table, every_kind=True, **chosen)] if full else []
+    notes = list(subjects[0].notes) if full else []
     left_out: list[LeftOut] = []
-    for number, setting in enumerate(settings):
-        tell(setting.label, number / len(settings))
-        if time.monotonic() - started > limit:
-            left_out.append(LeftOut(label=setting.label, reason="no time left in the budget"))
-            continue
-        try:
-            trials.append(_try(subject, setting, yardstick, seed))
-        except SfumatoError as error:
-            left_out.append(LeftOut(label=setting.label, reason=error.message))
+    if rest and full and not set(numeric_columns(table)) - {*identifier, *keep}:
+        left_out = [LeftOut(label=setting.label, reason="takes numbers only, and there are none") for setting in rest]
+        rest = []
+    if rest:
+        subjects.append(read_subject(table, **chosen))
+        notes += _numbers_notes(subjects[-1], others, full=bool(full))
+    tell("clusters of the original", 0.0)
+    started = time.monotonic()
+    runs = list(zip(subjects, [part for part in (full, rest) if part], strict=True))
+    trials: list[list[Trial]] = []
+    done = 0
+    for subject, part in runs:
+        yardstick = Yardstick(
+            subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed, categories=subject.categories
+        )
+        trials.append([])
+        for setting in part:
+            tell(setting.label, done / len(settings))
+            done += 1
+            if time.monotonic() - started > limit:
+                left_out.append(LeftOut(label=setting.label, reason="no time left in the budget"))
+                continue
+            try:
+                trials[-1].append(_try(subject, setting, yardstick, seed))
+            except SfumatoError as error:
+                left_out.append(LeftOut(label=setting.label, reason=error.message))
     tell("done", 1.0)
-    fronts = pareto_front(trials)
     return Comparison(
-        n_rows=subject.n_rows,
-        rows_measured=len(subject.values),
-        columns=subject.names,
+        n_rows=subjects[0].n_rows,
+        rows_measured=len(subjects[0].values),
+        columns=subjects[0].names,
         clusters=yardstick.clusters,
         seed=seed,
         tried=tuple(
-            compared(trial, method(trial.setting.method).name, best=best)
-            for trial, best in zip(trials, fronts, strict=True)
+            compared(trial, method(trial.setting.method).name, best=best, numbers_only=bool(full) and number > 0)
+            for number, part in enumerate(trials)
+            for trial, best in zip(part, pareto_front(part), strict=True)
         ),
         left_out=tuple(left_out),
-        notes=subject.notes,
+        notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _numbers_notes(subject: Subject, others: Sequence[str], *, full: bool) -> list[str]:
+    """Return what methods that take numbers only were measured on."""
+    if not others:
+        return list(subject.notes)
+    told = [note for note in subject.notes if not note.startswith("not numeric")]
+    without = ", ".join(others)
+    if full:
+        marked = (
+            f"methods marked (numbers) take numbers only: they were measured on {', '.join(subject.names)}, without "
+            f"{without}, so their figures do not compare with those on all columns"
+        )
+        return [marked, *(f"{note}, for methods that take numbers only" for note in told)]
+    return [f"none of these methods takes other values than numbers, so left out: {without}", *told]
 
 
 def _try(subject: Subject, setting: Setting, yardstick: Yardstick, seed: int) -> Trial:

@@ -42,6 +42,9 @@ class Compared(Frozen):
     weakest_residual: float | None = Field(description="residual security of the weakest column; more is better")
     linkage: float | None = Field(description="best linkage: people whose row is found; less is better")
     best: bool = Field(description="whether no other setting is better in grade, residual security and clusters")
+    numbers_only: bool = Field(
+        default=False, description="whether it takes numbers only, and was measured without the other columns"
+    )
 
 
 class LeftOut(Frozen):
@@ -113,17 +116,19 @@ class Comparison(Frozen):
     __str__ = __repr__
 
 
-def compared(trial: Trial, name: str, *, best: bool) -> Compared:
+def compared(trial: Trial, name: str, *, best: bool, numbers_only: bool = False) -> Compared:
     """Return a trial as a line of the comparison.
 
     Parameters
     ----------
     name : str
         Name of the class.
+    best, numbers_only : bool
+        See `Compared`.
     """
     privacy, useful = trial.audit.privacy, trial.useful
     return Compared(
-        label=trial.setting.label,
+        label=trial.setting.label + (" (numbers)" if numbers_only else ""),
         method=trial.setting.method,
         name=name,
         source=trial.setting.source,
@@ -140,6 +145,7 @@ def compared(trial: Trial, name: str, *, best: bool) -> Compared:
         weakest_residual=privacy.min_residual,
         linkage=trial.linkage,
         best=best,
+        numbers_only=numbers_only,
     )
 
 

@@ -14,8 +14,17 @@ if TYPE_CHECKING:
 
 
 def by_merit(tried: Sequence[Compared]) -> list[Compared]:
-    """Return settings by grade, then by what the clusters lose, then by what is hidden."""
-    return sorted(tried, key=lambda one: (GRADES.index(one.grade), one.excess_mean, -(one.residual or 0.0), one.label))
+    """Return settings on all columns first, then by grade, then by what the clusters lose, then by what is hidden."""
+    return sorted(
+        tried,
+        key=lambda one: (
+            one.numbers_only,
+            GRADES.index(one.grade),
+            one.excess_mean,
+            -(one.residual or 0.0),
+            one.label,
+        ),
+    )
 
 
 def number(value: float | None) -> str:
@@ -53,14 +62,15 @@ def late_notes(tried: Sequence[Compared]) -> list[str]:
 
 def lines_of(tried: Sequence[Compared]) -> list[str]:
     """Return a table of settings, with what each figure means."""
+    width = max(18, *(len(one.label) + 1 for one in tried)) if tried else 18
     head = (
-        f"  {'':2}{'method':18}{'grade':>6} {'other cluster':>14} {'worst k':>9} {'shared':>9} "
+        f"  {'':2}{'method':{width}}{'grade':>6} {'other cluster':>14} {'worst k':>9} {'shared':>9} "
         f"{'residual':>9} {'linked':>8}  settings"
     )
-    under = f"  {'':2}{'':18}{'':>6} {'less: better':>14} {'less':>9} {'less':>9} {'more: better':>12} {'less':>5}"
+    under = f"  {'':2}{'':{width}}{'':>6} {'less: better':>14} {'less':>9} {'less':>9} {'more: better':>12} {'less':>5}"
     lines = [head, under.rstrip()]
     lines += [
-        f"  {'*' if one.best else '':2}{one.label:18}{one.grade:>6} {percent(one.excess_mean):>14} "
+        f"  {'*' if one.best else '':2}{one.label:{width}}{one.grade:>6} {percent(one.excess_mean):>14} "
         f"{percent(one.excess_worst):>9} {percent(one.shared_worst):>9} {number(one.residual):>9} "
         f"{percent(one.linkage):>8}  {one.settings}"
         for one in tried

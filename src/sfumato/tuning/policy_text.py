@@ -41,7 +41,8 @@ def tuned_policy(
     )
     told = ["# written by sfumato tune; check the columns before you release"]
     if subject.text:
-        told.append(f"# not numeric, so dropped unless you move them to keep: {', '.join(map(repr, subject.text))}")
+        what = "free text or identifiers" if subject.kinds else "not numeric"
+        told.append(f"# {what}, so dropped unless you move them to keep: {', '.join(map(repr, subject.text))}")
     if not usual:
         listed = ", ".join(map(str, clusters))
         told.append(

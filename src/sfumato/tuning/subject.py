@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.files.entire import read_table
+from sfumato.frames.counted import count_table
 from sfumato.frames.frame import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
 from sfumato.perturb.mechanism.parameters import nearest_name
 
 MOST_ROWS = 10_000
 _FEWEST = 20
+_FEWEST_DIFFERENT = 2  # rows; a clustering needs more of them than clusters
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +41,12 @@ class Subject(Hidden):
         Columns that are dropped, released as they are, and not numeric.
     notes : tuple of str
         What was left out.
+    kinds, held : dicts from places of columns
+        What `AtomExchange` is told of columns that hold anything but numbers; empty for a table of numbers.
+    categories : tuple of int
+        Places of columns whose numbers stand for categories.
+    gaps : tuple of float or None
+        The number that stands for a missing cell of each column; empty when rows with missing cells are left out.
     """
 
     names: tuple[str, ...]
@@ -49,6 +57,10 @@ class Subject(Hidden):
     keep: tuple[str, ...]
     text: tuple[str, ...]
     notes: tuple[str, ...]
+    kinds: dict[int, str] = field(default_factory=dict)
+    held: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    categories: tuple[int, ...] = ()
+    gaps: tuple[float | None, ...] = ()
 
     def rounded(self, released: Floats) -> Floats:
         """Return a release of these columns rounded to their decimals, as a file would hold it.
@@ -58,14 +70,21 @@ class Subject(Hidden):
         released : array of shape (n, d)
         """
         out = np.array(released)
-        for column, decimals in zip(out.T, self.decimals, strict=True):
+        for column, decimals, gap in zip(out.T, self.decimals, self.gaps or [None] * out.shape[1], strict=True):
             if decimals is not None:
-                np.round(column, decimals, out=column)
+                present = slice(None) if gap is None else column != gap
+                column[present] = np.round(column[present], decimals)
         return out
 
 
 def read_subject(
-    table: Any, *, identifier: Sequence[str] = (), keep: Sequence[str] = (), max_rows: int = MOST_ROWS, seed: int = 0
+    table: Any,
+    *,
+    identifier: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    max_rows: int = MOST_ROWS,
+    seed: int = 0,
+    every_kind: bool = False,
 ) -> Subject:
     """Read the table for which a method is chosen.
 
@@ -77,6 +96,9 @@ def read_subject(
         Larger tables are sampled.
     seed : int
         Chooses the sample.
+    every_kind : bool
+        Whether texts, flags, dates and missing cells are counted, for methods that exchange them; otherwise the columns
+        of numbers and complete rows are taken. Default: False.
 
     Examples
     --------
@@ -84,41 +106,84 @@ def read_subject(
     >>> subject.names, subject.values.shape, subject.decimals
     (('x0', 'x1'), (30, 2), (0, 0))
     """
-    if isinstance(table, str | os.PathLike):
-        table = read_table(table)
-    everything = all_columns(table) if is_dataframe(table) else numeric_columns(table)
-    for name in (*identifier, *keep):
-        if name not in everything:
-            near = nearest_name(name, everything)
-            raise DataError(
-                f"no column {name!r}", hint=f"{near + ' ' if near else ''}columns are: {', '.join(everything)}"
-            )
+    everything = _columns_of(table, (*identifier, *keep))
     outside = {*identifier, *keep}
-    names = tuple(name for name in numeric_columns(table) if name not in outside)
-    text = tuple(name for name in everything if name not in outside and name not in names)
+    if every_kind:
+        counted = count_table(table, [name for name in everything if name not in outside])
+        names, text = counted.names, counted.free
+        notes = [f"free text or identifiers, so left out: {', '.join(text)}"] if text else []
+    else:
+        counted = None
+        names = tuple(name for name in numeric_columns(table) if name not in outside)
+        text = tuple(name for name in everything if name not in outside and name not in names)
+        notes = [f"not numeric, so left out: {', '.join(text)}"] if text else []
     if not names:
         raise DataError("there is no numeric column to protect", hint="check the file, and what is left out")
-    notes = []
-    if text:
-        notes.append(f"not numeric, so left out: {', '.join(text)}")
-    missing = incomplete(table, names)
-    if missing.any():
-        notes.append(f"{np.count_nonzero(missing):,} rows with missing values are left out")
-        table = take_rows(table, ~missing)
-    frame = read_frame(table, names)
-    values = np.column_stack(frame.columns)
+    values, missed = (counted.numbers.to_numpy().astype(np.float64), 0) if counted else _complete(table, names)
+    if missed:
+        notes.append(f"{missed:,} rows with missing values are left out")
     if len(values) < _FEWEST:
         raise DataError(
             f"{len(values)} complete rows are too few to choose a method; it takes {_FEWEST}",
             hint="with so few people every release singles someone out: do not hand it out",
         )
-    constant = [name for name, column in zip(names, values.T, strict=True) if column.min() == column.max()]
-    if len(constant) == len(names):
+    if all(column.min() == column.max() for column in values.T):
         raise DataError("every column is constant: there is nothing to protect", hint="check the file")
+    if len(np.unique(values, axis=0)) <= _FEWEST_DIFFERENT:
+        raise DataError("too few different rows to have clusters", hint="check the file, and what is left out")
     n_rows = len(values)
     if n_rows > max_rows:
         chosen = np.sort(np.random.default_rng([seed, 21]).choice(n_rows, max_rows, replace=False))
         values = values[chosen]
         notes.append(f"measured on {max_rows:,} of {n_rows:,} rows, drawn at random")
-    decimals = tuple(infer_decimals(column) for column in values.T)
-    return Subject(names, values, decimals, n_rows, tuple(identifier), tuple(keep), text, tuple(notes))
+    gaps = counted.gaps if counted else ()
+    decimals = tuple(
+        infer_decimals(column if gap is None else column[column != gap])
+        for column, gap in zip(values.T, gaps or [None] * len(names), strict=True)
+    )
+    roles = (tuple(identifier), tuple(keep), text)
+    if counted is None:
+        return Subject(names, values, decimals, n_rows, *roles, tuple(notes))
+    held = {names.index(name): tuple(own) for name, own in counted.coding.held.items()}
+    kinds = {names.index(name): kind for name, kind in counted.kinds.items()}
+    return Subject(names, values, decimals, n_rows, *roles, tuple(notes), kinds, held, counted.categories, gaps)
+
+
+def other_columns(table: Any, outside: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns to protect that hold anything but numbers; free text and identifiers are none of them.
+
+    Parameters
+    ----------
+    outside : sequence of str
+        Columns that a release drops or keeps.
+    """
+    if not is_dataframe(table):
+        return ()
+    numeric = numeric_columns(table)
+    others = [name for name in all_columns(table) if name not in numeric and name not in outside]
+    return count_table(table, others).names if others else ()
+
+
+def opened(table: Any) -> Any:
+    """Return a table: read, if it is the path of a file."""
+    return read_table(table) if isinstance(table, str | os.PathLike) else table
+
+
+def _columns_of(table: Any, named: Sequence[str]) -> Sequence[str]:
+    """Return the columns of a table, or raise if some of them are not there."""
+    everything = all_columns(table) if is_dataframe(table) else numeric_columns(table)
+    for name in named:
+        if name not in everything:
+            near = nearest_name(name, everything)
+            raise DataError(
+                f"no column {name!r}", hint=f"{near + ' ' if near else ''}columns are: {', '.join(everything)}"
+            )
+    return everything
+
+
+def _complete(table: Any, names: Sequence[str]) -> tuple[Floats, int]:
+    """Return the complete rows of columns of numbers, and how many rows are not."""
+    missing = incomplete(table, names)
+    if missing.any():
+        table = take_rows(table, ~missing)
+    return np.column_stack(read_frame(table, names).columns), int(np.count_nonzero(missing))

@@ -21,6 +21,8 @@ from sfumato.perturb.catalogue import method
 from sfumato.tuning.settings import Setting, make_perturber
 from sfumato.tuning.subject import Subject
 
+EXCHANGE = "exchange"  # the method that takes every kind of column
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -56,7 +58,11 @@ def trial_key(seed: int, repetition: int) -> Key:
 
 def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
     """Return the release of a setting, rounded as a file would be; raises `SfumatoError` if it does not apply."""
-    setting = setting.given("decimals", {f"x{i}": n for i, n in enumerate(subject.decimals) if n is not None})
+    if subject.kinds:
+        setting = setting.given("kinds", {f"x{i}": kind for i, kind in subject.kinds.items()})
+        setting = setting.given("held", {f"x{i}": values for i, values in subject.held.items()})
+    else:
+        setting = setting.given("decimals", {f"x{i}": n for i, n in enumerate(subject.decimals) if n is not None})
     with warnings.catch_warnings():
         # constant columns and unchanged cells show in the audit's figures
         warnings.simplefilter("ignore", SfumatoWarning)
@@ -68,6 +74,11 @@ def keeps_columns(setting: Setting) -> bool:
     """Tell whether released columns mean the same as the original ones."""
     inner = setting.inner is None or keeps_columns(setting.inner)
     return method(setting.method).row_preserving and inner
+
+
+def takes_every_kind(setting: Setting) -> bool:
+    """Tell whether a method takes texts, flags, dates and missing cells."""
+    return setting.method == EXCHANGE
 
 
 def attack_release(

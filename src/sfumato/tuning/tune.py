@@ -18,7 +18,8 @@ from sfumato.tuning.policy_text import tuned_policy
 from sfumato.tuning.search import Searched, search
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.space import candidates as candidate_stream
-from sfumato.tuning.subject import MOST_ROWS, Subject, read_subject
+from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
+from sfumato.tuning.trial import EXCHANGE
 from sfumato.tuning.tuned import Finalist, Tried, Tuned, figures_of
 
 Progress = Callable[[str, float], None]
@@ -49,6 +50,9 @@ def tune(
     best are checked with more effort and keys; five finalists get a full audit. Then they are repeated, best first,
     with keys and seeds that the search never saw, and the first that meets the limits in every repetition wins, so
     that the winner is not the luckiest one.
+
+    On a table with texts, flags or dates only the methods that take them (`exchange`) are searched; if none of those
+    asked for does, the columns of numbers are, and the policy drops the others.
 
     Parameters
     ----------
@@ -101,7 +105,12 @@ def tune(
     names = [method(name).id for name in names]
     if not names:
         raise ParameterError("methods is empty: there is nothing to search", hint="leave it out to search all")
-    subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed)
+    table = opened(table)
+    others = other_columns(table, (*identifier, *keep))
+    every_kind = bool(others) and EXCHANGE in names
+    numbers_only = [name for name in names if every_kind and name != EXCHANGE]
+    names = [name for name in names if name not in numbers_only]
+    subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed, every_kind=every_kind)
     tell("clusters of the original", 0.0)
     assess = TableAssessor(subject, clusters, seed, limit)
     started = time.monotonic()
@@ -123,8 +132,19 @@ def tune(
 
     confirmed = confirm(found.finalists, repeat, limit=limit, min_grade=min_grade, repetitions=REPETITIONS)
     tell("done", 1.0)
-    notes = [*subject.notes, *_left_out(names)]
+    notes = [*subject.notes, *_refused(numbers_only, others), *_left_out([*names, *numbers_only])]
     return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes)
+
+
+def _refused(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return why methods that take numbers only were not searched."""
+    if not names:
+        return []
+    told = (
+        f"not searched, because they take numbers only: {', '.join(names)}; ask for them by name, without {EXCHANGE}, "
+        f"to search them on the columns of numbers, for a policy that drops {', '.join(others)}"
+    )
+    return [told]
 
 
 def _left_out(names: Sequence[str]) -> list[str]:

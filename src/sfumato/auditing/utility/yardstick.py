@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from sfumato._arrays import Floats
 from sfumato.auditing.utility.clusterings import Labels, effort_for, free_kmeans, kmeans_from, original_clusterings
 from sfumato.auditing.utility.comparisons import Study, prepare_study
+from sfumato.auditing.utility.rescaling import one_hot
 from sfumato.auditing.utility.result import Excess, excess
 from sfumato.metrics import misclassification_rate
 
@@ -62,6 +63,7 @@ class Yardstick:
     clusters : sequence of int
         Numbers of clusters; those without more distinct rows are left out.
     n_init, repetitions, max_rows, seed : int
+    categories : sequence of int
         See `measure_utility`.
 
     Examples
@@ -80,8 +82,10 @@ class Yardstick:
         repetitions: int = 5,
         max_rows: int = 100_000,
         seed: int = 0,
+        categories: Sequence[int] = (),
     ) -> None:
         self._original = original
+        self._categories = tuple(categories)
         self._chosen = np.random.default_rng(seed).permutation(len(original))[:max_rows]
         distinct = len(np.unique(original[self._chosen], axis=0))
         self.clusters = tuple(k for k in clusters if k < distinct)
@@ -105,7 +109,10 @@ class Yardstick:
         """
         headline = "owner" if same_columns else "none"
         scalings = (headline, "std", "range") if rescaled else (headline,)
-        study = prepare_study(self._original, released, self._chosen, scalings, same_columns, self._effort, self._seed)
+        before, after, raw = self._original, released, None
+        if same_columns and self._categories:
+            (before, after), raw = one_hot([before, after], self._categories)
+        study = prepare_study(before, after, self._chosen, scalings, same_columns, self._effort, self._seed, raw)
         jobs = [(scaling, k) for scaling in scalings for k in sorted(self.clusters, reverse=True)]
         with threadpool_limits(limits=1), warnings.catch_warnings():
             # a release may have fewer distinct rows than clusters: then that is what a miner finds

@@ -1,4 +1,4 @@
-// Step 2: what each column is, the guessed role and why; one select a column.
+// Step 2: what each column holds and what becomes of it, guessed with a reason; two selects a column.
 
 import { post } from "./api.js";
 import { h, option } from "./dom.js";
@@ -7,7 +7,7 @@ import { change, confidential, state } from "./state.js";
 import { heading, next, tell } from "./shell.js";
 
 const ROLE_HELP = [
-  ["confidential", "Confidential: blurred, row by row."],
+  ["confidential", "Confidential: numbers are blurred, other values exchanged between people alike."],
   ["keep", "Keep: released as it is. Choose it only for what tells nothing about a person."],
   ["identifier", "Identifier: left out of the release."],
 ];
@@ -20,7 +20,7 @@ export function draw() {
   const foot = h("div");
   const refresh = () => {
     const parts = ["confidential", "keep", "identifier"].map((role) =>
-      `${count(dataset.columns.filter((one) => one.role === role).length)} ${role}`);
+      `${count(state.dataset.columns.filter((one) => one.role === role).length)} ${role}`);
     summary.textContent = parts.join(" · ");
     foot.replaceChildren(next("method", "Next: method", !confidential().length));
   };
@@ -31,25 +31,52 @@ export function draw() {
     h("ul", { class: "keys" }, ROLE_HELP.map(([role, text]) => h("li", { class: `role-${role}` }, text))),
     h("section", { class: "card" },
       h("div", { class: "row" }, summary, dataset.columns.length >= FILTER_FROM && filter(rows)),
-      h("div", { class: "scroll", tabindex: dataset.columns.length > FILTER_FROM ? "0" : null, role: "group", "aria-label": "Columns" },
+      h("div", { class: dataset.columns.length > FILTER_FROM ? "scroll" : null, tabindex: dataset.columns.length > FILTER_FROM ? "0" : null, role: "group", "aria-label": "Columns" },
         h("table", { class: "columns" },
-          h("thead", {}, h("tr", {}, ["Column", "Type", "Different values", "Missing", "Role"].map((text) => h("th", { scope: "col" }, text)))),
+          h("thead", {}, h("tr", {}, ["Column", "Kind", "Different values", "Missing", "Role"].map((text) => h("th", { scope: "col" }, text)))),
           rows)), foot));
 }
 
 function row(column) {
-  const box = h("select", { class: `role-${column.role}`, "aria-label": `Role of ${column.name}`, onchange: () => set(column, box) },
-    Object.keys(state.session.roles).map((role) => {
-      const made = option(role, role, role === column.role);
-      made.disabled = role === "confidential" && !column.numeric;
-      return made;
-    }));
-  return h("tr", { "data-name": column.name.toLowerCase() },
-    h("th", { scope: "row" }, h("span", { class: "name" }, column.name), h("span", { class: "why" }, column.reason)),
-    h("td", { "data-label": "Type" }, column.kind),
+  const place = h("tr", { "data-name": column.name.toLowerCase() });
+  const draw = () => place.replaceChildren(
+    h("th", { scope: "row" }, h("span", { class: "name" }, column.name), h("span", { class: "why" }, why(column))),
+    h("td", { "data-label": "Kind" }, kind(column, draw)),
     h("td", { "data-label": "Different values" }, column.unique ? "every row another" : `${count(column.distinct)} in the sample`),
     h("td", { "data-label": "Missing" }, column.missing ? `${count(column.missing)} (${percent(column.missing / state.dataset.rows)})` : "none"),
-    h("td", { "data-label": "Role" }, box));
+    h("td", { "data-label": "Role" }, role(column, draw)));
+  draw();
+  return place;
+}
+
+const why = (column) => (column.kind === column.guessed ? column.reason : `you say so; guessed: ${state.session.kinds[column.guessed]}, ${column.reason}`);
+
+// What the column holds: the guess, and what a policy may say instead.
+function kind(column, redraw) {
+  const choices = [column.guessed, ...column.choices.filter((one) => one !== column.guessed)];
+  const box = h("select", { "aria-label": `Kind of ${column.name}`, onchange: () => send("/api/kind", { column: column.name, kind: box.value }, column, redraw) },
+    choices.map((one) => option(one, state.session.kinds[one], one === column.kind)));
+  return h("div", { class: "kind" }, box, column.kind === "ordered" && order(column, redraw));
+}
+
+function order(column, redraw) {
+  const field = h("input", { type: "text", "aria-label": `Order of ${column.name}, from the lowest, with commas`, placeholder: "low, middle, high", title: "From the lowest, with commas; empty for the alphabet's order",
+    onchange: () => {
+      const levels = field.value.split(",").map((one) => one.trim()).filter(Boolean);
+      send("/api/kind", { column: column.name, kind: "ordered", order: levels }, column, redraw);
+    } });
+  field.value = column.order.join(", ");
+  return field;
+}
+
+function role(column, redraw) {
+  const box = h("select", { class: `role-${column.role}`, "aria-label": `Role of ${column.name}`, onchange: () => send("/api/roles", { roles: { [column.name]: box.value } }, column, redraw) },
+    Object.keys(state.session.roles).map((one) => {
+      const made = option(one, one, one === column.role);
+      made.disabled = one === "confidential" && column.kind === "text" && !column.numeric;
+      return made;
+    }));
+  return box;
 }
 
 function filter(rows) {
@@ -60,18 +87,26 @@ function filter(rows) {
     } }));
 }
 
-async function set(column, box) {
-  const before = column.role;
+async function send(path, what, column, redraw) {
+  const focused = document.activeElement?.getAttribute("aria-label");
   try {
-    const dataset = await post("/api/roles", { dataset: state.dataset.id, roles: { [column.name]: box.value } });
-    column.role = box.value;
-    box.className = `role-${box.value}`;
-    const { tried } = dataset;
-    Object.assign(state.dataset, { tried });
-    change({ dataset: state.dataset, axes: null, compared: null });
-    box.dispatchEvent(new Event("changed", { bubbles: true }));
+    const dataset = await post(path, { dataset: state.dataset.id, ...what });
+    const known = new Map(dataset.columns.map((one) => [one.name, one]));
+    for (const one of [column, ...state.dataset.columns]) Object.assign(one, known.get(one.name));
+    const { tried, others, sample, default_method: usual } = dataset;
+    const was = state.dataset.default_method;
+    Object.assign(state.dataset, { tried, others, sample, default_method: usual });
+    const patch = { dataset: state.dataset, axes: null, compared: null };
+    // whoever has not chosen a method goes with the usual one
+    if (usual !== was && state.settings.method === was) patch.settings = { method: usual, parameters: {}, extras: {} };
+    change(patch);
   } catch (problem) {
-    box.value = before;
     tell(problem);
   }
+  const place = rowOf(column);
+  redraw();
+  place?.querySelector(`[aria-label="${CSS.escape(focused ?? "")}"]`)?.focus();
+  place?.dispatchEvent(new Event("changed", { bubbles: true }));
 }
+
+const rowOf = (column) => [...document.querySelectorAll("table.columns tbody tr")].find((one) => one.dataset.name === column.name.toLowerCase());

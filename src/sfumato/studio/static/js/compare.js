@@ -5,7 +5,7 @@ import { gradeBadge, h, progress } from "./dom.js";
 import { decimal, percent } from "./format.js";
 import { change, listen, method, state } from "./state.js";
 import { tradeoff } from "./charts.js";
-import { go, heading, tell } from "./shell.js";
+import { go, heading, sentence, tell } from "./shell.js";
 
 let root = null;
 let parts = null;
@@ -47,8 +47,18 @@ function fill() {
       h("td", {}, gradeBadge(one.grade, "small")),
       h("td", {}, percent(one.excess)), h("td", {}, decimal(one.residual)), h("td", {}, percent(one.linked)),
       h("td", {}, h("button", { type: "button", "aria-label": `Use ${method(one.settings.method).name}`, onclick: () => { change({ settings: one.settings }); go("results"); } }, "Use it")))),
-    compared.refused.map((one) => h("tr", {}, h("th", { scope: "row" }, method(one.method).name), h("td", { colspan: 5, class: "muted" }, `${one.error}${one.hint ? ` (${one.hint})` : ""}`)))))),
+    refusals(compared.refused).map(([reason, names]) => h("tr", {}, h("th", { scope: "row" }, names.join(", ")), h("td", { colspan: 5, class: "muted" }, reason)))))),
   h("p", { class: "muted" }, "Rows moved: less is better. Hidden: more is better. People found: less is better."));
+}
+
+// Methods that refuse the table for the same reason share a line: [[reason, names], ...].
+function refusals(refused) {
+  const found = new Map();
+  for (const one of refused) {
+    const reason = `${sentence(one.error)}${one.hint ? ` ${sentence(one.hint)}` : ""}`;
+    found.set(reason, [...(found.get(reason) ?? []), method(one.method).name]);
+  }
+  return [...found];
 }
 
 async function run() {

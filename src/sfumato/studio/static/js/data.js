@@ -104,7 +104,8 @@ async function take(answer) {
     const dataset = await answer;
     sending = null;
     const known = state.dataset?.id === dataset.id; // the news of it came first
-    change({ axes: null, before: null, result: null, compared: null, dataset });
+    const settings = known ? state.settings : { method: dataset.default_method, parameters: {}, extras: {} };
+    change({ axes: null, before: null, result: null, compared: null, settings, dataset });
     if (!known || document.getElementById("main").dataset.step === "data") go("columns");
   } catch (problem) {
     sending = null;

@@ -38,7 +38,7 @@ async function refresh(pictureOnly) {
   const result = pictureOnly && state.result?.verdict
     ? { ...state.result, busy: true }
     : { settings: state.settings, clusters: {}, attacks: [], notes: [], histograms: state.result?.histograms,
-        after: state.result?.after, done: 0, of: 0, verdict: null, busy: true };
+        rows: state.result?.rows, after: state.result?.after, done: 0, of: 0, verdict: null, busy: true };
   change({ result });
   try {
     drawBefore();
@@ -59,6 +59,7 @@ const TAKE = {
   clusters: (result, item) => { result.clusters[item.k] = item; },
   notes: (result, item) => { result.notes = item.notes; },
   histograms: (result, item) => { result.histograms = item.columns; },
+  rows: (result, item) => { result.rows = item; },
   attack: (result, item) => { result.attacks.push(item); result.done = item.done; result.of = item.of; },
   verdict: (result, item) => {
     result.verdict = item;
@@ -76,7 +77,7 @@ function take(result, item) {
 // The original's picture changes with the table, the axes and the number of clusters only.
 async function drawBefore() {
   if (!state.dataset || !confidential().length) return;
-  const wanted = JSON.stringify([state.dataset.id, confidential().map((one) => one.name), state.axes, state.k]);
+  const wanted = JSON.stringify([state.dataset.id, confidential().map((one) => [one.name, one.kind, one.order]), state.axes, state.k]);
   if (seen === wanted) return;
   seen = wanted;
   try {

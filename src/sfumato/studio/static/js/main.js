@@ -62,18 +62,20 @@ function hearNews() {
     if (news.dataset && !state.dataset) {
       const session = await get("/api/session");
       if (state.dataset) return; // the answer to this tab's own loading was quicker, and its owner may have gone on
-      change({ dataset: session.dataset });
+      change({ dataset: session.dataset, settings: usual(session.dataset.default_method) });
       go("columns");
     }
   });
 }
+
+const usual = (method) => ({ method, parameters: {}, extras: {} });
 
 async function start() {
   try {
     const session = await get("/api/session");
     const { dataset, job } = session;
     const last = dataset?.tried.at(-1);
-    change({ session, dataset, job, settings: last?.settings ?? { method: session.default_method, parameters: {}, extras: {} } });
+    change({ session, dataset, job, settings: last?.settings ?? usual(dataset?.default_method ?? session.default_method) });
   } catch (problem) {
     document.getElementById("main").replaceChildren(h("p", { class: "waiting" }, "The studio does not answer. Is it still running in the terminal?"));
     tell(problem);

@@ -1,16 +1,19 @@
 // Step 3: the methods as cards, straight from the catalogue: what each does, and who breaks it.
 
 import { h } from "./dom.js";
+import { plural } from "./format.js";
 import { change, confidential, state } from "./state.js";
 import { go, heading } from "./shell.js";
 
 export function draw() {
   return h("div", { class: "stack" },
     heading("How should it be blurred?", "Each method says who breaks it. That is measured, not promised: “none known” is not “safe”."),
+    state.dataset.others.length > 0 && h("p", { class: "muted" }, `${plural(state.dataset.others.length, "column")} to protect hold other values than numbers. Atom exchange takes them; the other methods take numbers only.`),
     h("ul", { class: "cards" }, [...state.session.methods].filter((one) => !one.wraps).sort((a, b) => recommended(b) - recommended(a)).map(card)));
 }
 
-const recommended = (one) => Number(one.id === state.session.default_method);
+const recommended = (one) => Number(one.id === state.dataset.default_method);
+const refuses = (one) => state.dataset.others.length > 0 && !one.takes_every_kind;
 
 function card(one) {
   const chosen = one.id === state.settings.method;
@@ -23,10 +26,10 @@ function card(one) {
     h("ul", { class: "tags" }, facts(one).map((text) => h("li", { class: "tag" }, text))),
     h("p", { class: "source" }, `${one.paper} · id ${one.id}`),
     h("button", { type: "button", class: chosen ? "primary" : "", "aria-label": `${chosen ? "See" : "Use"} ${one.name}`,
-      onclick: () => {
+      disabled: refuses(one) && !chosen, onclick: () => {
         if (!chosen) change({ settings: { method: one.id, parameters: {}, extras: {} } });
         go("results");
-      } }, chosen ? "See the results" : "Use it"));
+      } }, chosen ? "See the results" : refuses(one) ? "Takes numbers only" : "Use it"));
 }
 
 function breaks(one) {
@@ -44,6 +47,7 @@ function cost(text) {
 
 function facts(one) {
   return [
+    one.takes_every_kind ? "every kind of column" : "numbers only",
     one.invertible && "you can undo it with the key",
     one.keeps_distances && "keeps distances",
     !one.same_columns && "makes new columns",

@@ -4,6 +4,7 @@ import { gradeBadge, h, progress, select } from "./dom.js";
 import { count, decimal, GRADES, percent, plural } from "./format.js";
 import { change, confidential, listen, method, sameSettings, state } from "./state.js";
 import { again } from "./live.js";
+import { bars, sampleRows } from "./columnviews.js";
 import { histogram, join, scatter, tradeoff } from "./charts.js";
 import { settingsRail } from "./settings.js";
 import { heading, next, sentence } from "./shell.js";
@@ -24,7 +25,7 @@ export function draw() {
     notes: h("div"), clusters: h("tbody"), attacks: h("tbody"), attacksDone: h("div"), tried: h("ul", { class: "tried" }),
     before: plotBox("Scatter plot of the original sample"), after: plotBox("Scatter plot of the perturbed sample on the same axes"),
     histogram: plotBox("Histogram of a column before and after"), tradeoff: plotBox("Settings tried: what they hide against what they keep; the list below has the same figures"),
-    seen: {}, rail: settingsRail(), afterNote: h("span", { class: "muted" }),
+    bars: h("div"), rows: h("div"), seen: {}, rail: settingsRail(), afterNote: h("span", { class: "muted" }),
   };
   parts.root = h("div", { class: "stack" },
     heading("What happens to the clusters, and what does an attacker get?"),
@@ -40,7 +41,8 @@ export function draw() {
           box("Clusters", h("h2", {}, "Do the clusters stay?"), h("p", { class: "muted" }, "Rows that a miner’s k-means puts into another cluster; less is better. Running it again on the original moves some too."),
             h("table", {}, h("thead", {}, h("tr", {}, ["Clusters", "Moved", "Original re-run", "Agreement (ARI)"].map((text) => h("th", { scope: "col" }, text)))), parts.clusters)),
           box("Columns", h("h2", {}, "One column"), select("Column", names.map((name) => [name, name]), column, (name) => { column = name; fill(); }, { id: "histogram-column" }),
-            h("p", { class: "legend muted" }, h("span", { class: "swatch before" }), "before", h("span", { class: "swatch after" }), "after"), parts.histogram)),
+            h("p", { class: "legend muted" }, h("span", { class: "swatch before" }), "before", h("span", { class: "swatch after" }), "after"), parts.histogram, parts.bars)),
+        box("Rows of the release", h("h2", {}, "Rows of the release"), h("p", { class: "muted" }, "Some of them, in no order, as a reader will see them: released values only."), parts.rows),
         box("Attacks", h("h2", {}, "What do attackers get?"), h("p", { class: "muted" }, "Share of people whose record is recovered or found, worst first; less is better. Guessing gets something too."),
           parts.attacksDone, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Attacks" },
             h("table", { class: "attacks" }, h("thead", {}, h("tr", {}, ["Attack", "Attacker knows", "Gets", "Guessing gets"].map((text) => h("th", { scope: "col" }, text)))), parts.attacks))),
@@ -49,17 +51,22 @@ export function draw() {
   parts.draw = {
     before: scatter(parts.before, () => state.before && ({ ...state.before, range: ranges(), names: axisNames() })),
     after: scatter(parts.after, () => state.before && state.result?.after && ({ ...state.result.after, labels: state.before.labels, range: state.result.after.same ? ranges() : state.result.after.range, names: state.result.after.same ? axisNames() : ["new columns", ""] })),
-    histogram: histogram(parts.histogram, () => state.result?.histograms?.find((one) => one.name === column)),
+    histogram: histogram(parts.histogram, () => (picture()?.labels ? null : picture())),
     tradeoff: tradeoff(parts.tradeoff, () => points()),
   };
   requestAnimationFrame(fill);
   return parts.root;
 }
 
+const picture = () => state.result?.histograms?.find((one) => one.name === column);
 const ranges = () => (state.result?.after?.same ? join(state.before.range, state.result.after.range) : state.before.range);
 const axisNames = () => state.axes ?? ["first main direction", "second main direction"];
 
-function pictureControls(names) {
+// codes of categories say nothing on an axis
+const onAxes = (names) => names.filter((name) => confidential().some((one) => one.name === name && one.numeric && !["category", "ordered", "date"].includes(one.kind)));
+
+function pictureControls(all) {
+  const names = onAxes(all);
   const both = names.length > 1 ? names.slice(0, 2) : null;
   const columns = (place) => select(place === 0 ? "Across" : "Up", names.map((name) => [name, name]), state.axes?.[place], (name) => {
     const axes = [...state.axes];
@@ -87,7 +94,13 @@ function fill() {
   if (before && changed("before", before, result?.after)) parts.draw.before();
   if (before && result?.after && changed("after", result.after, before)) parts.draw.after();
   parts.afterNote.textContent = result?.after ? (result.after.same ? "same axes, same colours" : "new columns, axes of their own") : "";
-  if (result?.histograms?.length && changed("histogram", result.histograms, column)) parts.draw.histogram();
+  if (result?.histograms?.length && changed("histogram", result.histograms, column)) {
+    const shown = picture();
+    parts.histogram.hidden = Boolean(shown?.labels);
+    parts.bars.replaceChildren(...(shown?.labels ? [bars(shown)] : []));
+    parts.draw.histogram();
+  }
+  if (result?.rows && changed("rows", result.rows)) parts.rows.replaceChildren(sampleRows(result.rows));
   fillClusters(result);
   fillAttacks(result);
   fillTried();

@@ -6,17 +6,19 @@ import { change, method, state } from "./state.js";
 
 const STEPS = 200; // of a slider, so that an arrow key is a small but visible step
 
+const mixed = () => state.dataset.others.length > 0;
+
 export function settingsRail() {
   const rail = h("section", { class: "card rail", "aria-label": "Method and settings" });
   const draw = () => rail.replaceChildren(
     h("h2", {}, "Settings"),
-    select("Method", state.session.methods.filter((one) => !one.wraps).map((one) => [one.id, one.name]), state.settings.method, (id) => {
+    select("Method", state.session.methods.filter((one) => !one.wraps).map((one) => [one.id, mixed() && !one.takes_every_kind ? `${one.name} (numbers only)` : one.name]), state.settings.method, (id) => {
       change({ settings: { method: id, parameters: {}, extras: {} } });
       draw();
     }, { id: "method" }),
     h("p", { class: "muted" }, method(state.settings.method).summary),
     controls(method(state.settings.method), state.settings.parameters, (parameters) => change({ settings: { ...state.settings, parameters } })),
-    ...state.session.methods.filter((one) => one.wraps && method(state.settings.method).same_columns).map((one) => extra(one, draw)));
+    ...state.session.methods.filter((one) => one.wraps && method(state.settings.method).same_columns && !mixed()).map((one) => extra(one, draw)));
   draw();
   rail.redraw = draw;
   return rail;
@@ -37,11 +39,16 @@ function extra(one, redraw) {
 }
 
 function controls(one, values, onchange) {
-  const set = (name, value) => { values = { ...values, [name]: value }; onchange(values); };
+  // a default that was set by hand is the default: settings that are the same look the same
+  const set = (parameter, value) => {
+    const { [parameter.name]: _, ...rest } = values;
+    values = value === parameter.default ? rest : { ...rest, [parameter.name]: value };
+    onchange(values);
+  };
   return h("div", { class: "controls" }, one.parameters.map((parameter) => {
     const value = parameter.name in values ? values[parameter.name] : parameter.default;
     const help = h("p", { class: "help", id: `help-${one.id}-${parameter.name}` }, parameter.help);
-    return h("div", { class: "control" }, KINDS[parameter.control](parameter, value, (next) => set(parameter.name, next), help.id), help);
+    return h("div", { class: "control" }, KINDS[parameter.control](parameter, value, (next) => set(parameter, next), help.id), help);
   }));
 }
 
