@@ -52,11 +52,11 @@ class Plan(Hidden):
 
 def settle_policy(
     policy: Policy | str | os.PathLike[str] | None,
-    *,
-    method: str | None = None,
+    method: Any = None,
     parameters: Mapping[str, Any] | None = None,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
+    *,
     record_id: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
@@ -75,7 +75,7 @@ def settle_policy(
         settled.release.name = name
     if shuffle is not None:
         settled.release.shuffle = shuffle
-    if method is not None and (settled.method is None or settled.method.name != method):
+    if isinstance(method, str) and (settled.method is None or settled.method.name != method):
         settled.method = MethodChoice(name=method)
     if parameters:
         chosen = settled.method or MethodChoice(name=DEFAULT_METHOD)

@@ -124,14 +124,7 @@ def release(
     """
     chosen = None if method is None or isinstance(method, str) else method
     settled = settle_policy(
-        policy,
-        method=method if isinstance(method, str) else None,
-        parameters=parameters,
-        identifier=identifier,
-        keep=keep,
-        record_id=record_id,
-        name=name,
-        shuffle=shuffle,
+        policy, method, parameters, identifier, keep, record_id=record_id, name=name, shuffle=shuffle
     )
     sealed, page = (None if path is None else Path(path) for path in (receipt, report))
     with _target(target, table_name) as place:

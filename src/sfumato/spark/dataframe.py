@@ -70,14 +70,7 @@ def release(
     table = SparkTable(dataframe, row_number=row_number, record_id=record_id)
     owner = choose_key(key, Path("spark-release"))
     settled = settle_policy(
-        policy,
-        method=method if isinstance(method, str) else None,
-        parameters=parameters,
-        identifier=identifier,
-        keep=keep,
-        record_id=record_id,
-        name=name,
-        shuffle=shuffle,
+        policy, method, parameters, identifier, keep, record_id=record_id, name=name, shuffle=shuffle
     )
     if settled.audit is not None:
         raise ParameterError(

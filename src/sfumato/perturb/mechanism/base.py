@@ -86,8 +86,9 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     @property
     def tier(self) -> str:
-        """Say "row" if each row is perturbed by itself, "table" if rows depend on one another."""
-        return self.catalogue_row().tier
+        """Say "row" if each row is perturbed by itself, "table" if rows depend on one another; wrappers ask inside."""
+        inner = getattr(self, "perturber", None)
+        return self.catalogue_row().tier if inner is None else str(inner.tier)
 
     @classmethod
     def catalogue_row(cls) -> Method:

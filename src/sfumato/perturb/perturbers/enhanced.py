@@ -81,11 +81,6 @@ class Enhanced(Perturber):
         self.insecure_seed = insecure_seed
         self.columns = columns
 
-    @property
-    def tier(self) -> str:
-        """The tier of the method inside."""
-        return "row" if self.perturber is None else self.perturber.tier
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         assert self.perturber is not None
