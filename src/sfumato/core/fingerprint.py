@@ -1,8 +1,12 @@
-"""A keyed fingerprint of a table, as a sum over its rows.
+"""Keyed hashes of rows: the fingerprint of a table, and the ledger of rows whose noise was used.
 
 Two tables with one fingerprint would share their noise, so any change of a cell, of a row's place or of a
 column's name must change it. It is a sum, so that blocks may be added in any order and any cut. The
 multipliers are secret: nobody without the key can compute it, or test a guess about the table with it.
+
+Using one row's words for two different values cancels the noise: T(a) - T(b) = a - b. The ledger keeps a
+keyed hash of every row that a fitted object has released under explicit row numbers, and tells when a row
+number comes back with other values. The same values again are harmless: they give the same release.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from sfumato.core.stream import STREAM_VERSION
 
 _MASK = (1 << 64) - 1
 _31, _32 = np.uint64(31), np.uint64(32)
+_REMEMBERED_ROWS = 10_000_000  # 80 MB; beyond it any overlap counts as reuse
 
 
 def table_hasher(key: Key, names: Sequence[str]) -> RowHasher:
@@ -112,3 +117,36 @@ class RowHasher(Hidden):
 
 def _odd_words(subkey: bytes, count: int) -> NDArray[np.uint64]:
     return RowRange(0, count).words(subkey) | np.uint64(1)
+
+
+class Ledger:
+    """Remember released rows; hold only keyed hashes of them.
+
+    Examples
+    --------
+    >>> ledger = Ledger()
+    >>> ledger.reused(0, np.array([1, 2, 3], dtype=np.uint64))
+    0
+    >>> ledger.reused(2, np.array([3, 4], dtype=np.uint64))  # row 2 again, with the same values
+    0
+    >>> ledger.reused(1, np.array([9], dtype=np.uint64))  # row 1 again, with others
+    1
+    """
+
+    def __init__(self) -> None:
+        self._segments: list[tuple[int, int, NDArray[np.uint64] | None]] = []
+        self._remembered = 0
+
+    def reused(self, start: int, hashes: NDArray[np.uint64]) -> int:
+        """Record rows start, start+1, ... and return how many had been released with other values."""
+        stop = start + len(hashes)
+        reused = np.zeros(len(hashes), dtype=np.bool_)
+        for low, high, known in self._segments:
+            first, last = max(start, low), min(stop, high)
+            if first < last:
+                here = slice(first - start, last - start)
+                reused[here] |= True if known is None else known[first - low : last - low] != hashes[here]
+        keep = self._remembered + len(hashes) <= _REMEMBERED_ROWS
+        self._remembered += len(hashes) if keep else 0
+        self._segments.append((start, stop, hashes if keep else None))
+        return int(np.count_nonzero(reused))

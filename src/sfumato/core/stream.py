@@ -12,9 +12,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.cipher import WordStream
 from sfumato.core.keys import Key, derive
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.rows import RowRange, Rows, WordStream
 from sfumato.exceptions import SecretStateError
 
 STREAM_VERSION = 1  # any change of a released bit raises this, and with it every golden digest

@@ -20,10 +20,9 @@ from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import Look, Schema
 from sfumato.files.source import Described
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Engine
+from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
-from sfumato.pipeline.watch import Watch
 
 
 @dataclass(frozen=True, repr=False)

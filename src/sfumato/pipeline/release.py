@@ -12,18 +12,16 @@ from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
-from sfumato.files.formats.postgresql import PostgresSource, copy_to_table, is_postgres
-from sfumato.files.opening import file_kind, open_source
+from sfumato.files.formats.postgresql import PostgresSource, copy_to_table
+from sfumato.files.opening import file_kind, is_postgres, open_source
 from sfumato.files.source import Source
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
-from sfumato.pipeline.engines.engine import Engine
+from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.local import LocalEngine
-from sfumato.pipeline.history import History, history_files
 from sfumato.pipeline.job import ReleaseJob
-from sfumato.pipeline.keys import choose_key, key_folder
+from sfumato.pipeline.keys import History, choose_key, history_files, key_folder
 from sfumato.pipeline.plan import read_every_kind, settle_policy
-from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 from sfumato.receipts.shown import Receipt
 

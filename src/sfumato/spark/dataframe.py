@@ -9,11 +9,10 @@ from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
-from sfumato.pipeline.history import History
+from sfumato.pipeline.engines.engine import Watch
 from sfumato.pipeline.job import ReleaseJob
-from sfumato.pipeline.keys import choose_key
+from sfumato.pipeline.keys import History, choose_key
 from sfumato.pipeline.plan import settle_policy
-from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.table import SparkTable

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from sfumato import exceptions
-from sfumato.core.coverage import Coverage
 from sfumato.core.passes import Facts
+from sfumato.core.rows import Coverage
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
@@ -26,8 +26,7 @@ from sfumato.files.formats.arrow_rows import arrow_schema
 from sfumato.files.schema import Look
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob
-from sfumato.pipeline.watch import Watch
+from sfumato.pipeline.engines.engine import Tally, Watch, WriteJob
 from sfumato.spark.errand import cells_data, job_data, rounds_data, summary_data
 from sfumato.spark.outcome import Outcomes
 from sfumato.spark.table import NUMBER, SparkTable

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
-from sfumato.cluster.likely_centres import likely_centres
+from sfumato.cluster.lattice_kmeans import likely_centres
 from sfumato.core.lattice import exact_product, lattice_bits, to_steps
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden

@@ -19,10 +19,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from sfumato._arrays import Floats
-from sfumato.core.canonical import canonical_bytes
-from sfumato.core.fingerprint import RowHasher
-from sfumato.core.keys import Key
-from sfumato.core.ledger import Ledger
+from sfumato.core.fingerprint import Ledger, RowHasher
+from sfumato.core.keys import Key, canonical_bytes
 from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret

@@ -17,7 +17,7 @@ from sfumato.core.variates import bernoulli, normal, uniform
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
-from sfumato.perturb.mechanism.drawing import is_number, revealed
+from sfumato.perturb.mechanism.parameters import is_number, revealed
 
 Law = tuple[str, float, float]
 

@@ -19,15 +19,12 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
 from sfumato.perturb.guard.gather import Collected, Stored
-from sfumato.perturb.guard.gaussian import DRAW_BITS, Shape, draw_steps, shape_of
 from sfumato.perturb.guard.group_mixing import mix_group
-from sfumato.perturb.guard.mending import MENDED_CELLS, Mending
-from sfumato.perturb.guard.placing import Placed, place_atoms
-from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
+from sfumato.perturb.guard.placing import Placed, place_atoms, pools
+from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending
 from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell
-from sfumato.perturb.guard.small_atoms import pools
-from sfumato.perturb.guard.spread import column_spread
+from sfumato.perturb.guard.spread import DRAW_BITS, Shape, column_spread, draw_steps, shape_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 
 

@@ -19,7 +19,7 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError, UnchangedCellsWarning
 from sfumato.perturb.mechanism.base import Perturber
-from sfumato.perturb.mechanism.warn import warn_caller
+from sfumato.perturb.mechanism.checks import warn_caller
 
 
 @dataclass(frozen=True, repr=False)

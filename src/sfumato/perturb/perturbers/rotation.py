@@ -18,8 +18,8 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.mechanism.drawing import draw_permutation, draw_uniforms, revealed
 from sfumato.perturb.mechanism.invertible import Invertible
+from sfumato.perturb.mechanism.parameters import draw_permutation, draw_uniforms, revealed
 
 
 @dataclass(frozen=True, repr=False)
