@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
-from sfumato.core.lattice import exact_product
+from sfumato.core.linear import exact_product
 from sfumato.core.variates import uniform
 
 Integers = NDArray[np.integer[Any]]

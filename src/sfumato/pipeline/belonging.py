@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
+from sfumato.core.stream import table_hasher
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source

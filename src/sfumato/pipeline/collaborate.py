@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import table_hasher
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import ParameterError, SharedKeyWarning
 from sfumato.files.opening import file_kind, open_source

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, run_rounds
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import RowHasher, table_hasher
 from sfumato.core.summaries import Gathered, Survey, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.coded import CodedColumns
+from sfumato.files.entire import add_labels, read_labels, same_cells
 from sfumato.files.formats.sinks import open_sink
-from sfumato.files.labels import add_labels, read_labels, same_cells
 from sfumato.files.numbers import parse_column
 from sfumato.files.opening import file_kind, open_released, open_source
 from sfumato.files.source import Source, require_columns

@@ -13,9 +13,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import RowHasher, table_hasher
 from sfumato.exceptions import KeyFileError, ParameterError, SfumatoError
 from sfumato.files.storage.keyring import keys_folder, new_key_path, own_folder
 from sfumato.files.storage.outputs import write_atomically

@@ -121,6 +121,7 @@ def release(
     (99, ('age', 'wage'), ('id',))
     """
     chosen = None if method is None or isinstance(method, str) else method
+    reserved = history_files(key_folder(key))
     settled = settle_policy(
         policy, method, parameters, identifier, keep, record_id=record_id, name=name, shuffle=shuffle
     )
@@ -137,7 +138,7 @@ def release(
             inputs(source, policy, key if new_key is None else None),
             force=force,
             folders=["the release"] if engine is not None else [],
-            reserved=history_files(key_folder(key)),
+            reserved=reserved,
         )
         kind = file_kind(place.path)
         with _table(source, query, batch_rows) as plain:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.numbers import number_table
 from sfumato.core.rows import RowNumbers, RowRange
+from sfumato.core.stream import RowHasher, table_hasher
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.coded import CodedColumns
 from sfumato.files.finish import released_cells

@@ -20,8 +20,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.core.lattice import to_steps
-from sfumato.core.linear import sum_in_order
+from sfumato.core.linear import sum_in_order, to_steps
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary

@@ -19,26 +19,26 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from sfumato._arrays import Floats
-from sfumato.core.fingerprint import Ledger, RowHasher
 from sfumato.core.keys import Key, canonical_bytes
 from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
-from sfumato.core.stream import STREAM_VERSION, Streams, release_streams
+from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame, as_library, is_empty, read_frame
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.checks import (
+    TYPES,
     UnchangedCells,
     check_facts,
     check_size,
+    finish_values,
     row_hashes,
     warn_reused,
     whole_number,
 )
-from sfumato.perturb.mechanism.finish import TYPES, finish_values
 from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.perturb.mechanism.state import FittedState, refuse_pickle
 

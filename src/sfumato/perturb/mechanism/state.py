@@ -11,11 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sfumato.core.fingerprint import Ledger, RowHasher
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
-from sfumato.core.stream import Streams
+from sfumato.core.stream import Ledger, RowHasher, Streams
 from sfumato.exceptions import ReceiptError, SecretStateError
 
 

@@ -23,10 +23,9 @@ from sfumato.perturb.exchange.bound import bound_columns
 from sfumato.perturb.exchange.released import Draw, Exchanged
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
-from sfumato.perturb.guard.gather import Collected, Stored
 from sfumato.perturb.guard.named import name_clusterings
 from sfumato.perturb.guard.settle import column_decimals
-from sfumato.perturb.guard.shell import SAMPLE_ROWS, GuardShell
+from sfumato.perturb.guard.shell import SAMPLE_ROWS, Collected, GuardShell, Stored
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 
 

@@ -16,11 +16,10 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Gathered
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.guard.gather import Collected, Stored, WholeTable
 from sfumato.perturb.guard.placing import place_atoms, pools
 from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
 from sfumato.perturb.guard.settle import Settling
-from sfumato.perturb.guard.shell import Found, GuardShell
+from sfumato.perturb.guard.shell import Collected, Found, GuardShell, Stored, WholeTable
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
 

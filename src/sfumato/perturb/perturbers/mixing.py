@@ -18,13 +18,11 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
-from sfumato.perturb.guard.gather import Collected, Stored
-from sfumato.perturb.guard.group_mixing import mix_group
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending
 from sfumato.perturb.guard.settle import Settling
-from sfumato.perturb.guard.shell import Found, GuardShell
-from sfumato.perturb.guard.spread import DRAW_BITS, Shape, column_spread, draw_steps, shape_of
+from sfumato.perturb.guard.shell import Collected, Found, GuardShell, Stored
+from sfumato.perturb.guard.spread import DRAW_BITS, Shape, column_spread, draw_steps, mix_group, shape_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 
 

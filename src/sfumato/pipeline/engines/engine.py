@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from sfumato._arrays import Flags, Floats
-from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import Facts
 from sfumato.core.rows import Coverage, Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.exceptions import ReleaseCancelledError
