@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests bench compat matrix frontier reproduce docs tables golden guide golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests bench compat matrix frontier reproduce docs walks tables golden guide golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -65,6 +65,9 @@ docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 
 screenshots: $(STAMP) browser ## pictures of each step of the studio, into docs/img
 	$(BIN)/python tools/make_screenshots.py
+
+walks: $(STAMP) ## count the files that a release, an audit, a fit and a preview enter, into DESIGN.md
+	$(BIN)/python tools/count_walks.py
 
 tables: $(STAMP) ## regenerate the tables of the random variates (must not change within a stream version)
 	$(BIN)/python tools/make_tables.py

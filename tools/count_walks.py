@@ -85,11 +85,12 @@ def _fit(_folder: Path) -> None:
     AtomMixing(insecure_seed=1).fit_transform(np.random.default_rng(0).normal(size=(600, 3)))
 
 
-FLOWS: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "release": ("`sfumato release` with mix", _release),
-    "audit": ("`sf.audit` to HTML", _audit),
-    "fit": ("`AtomMixing().fit_transform`", _fit),
-    "preview": ("studio preview", _preview),
+# name -> title, what runs, and (files, changes) at the first count, before packages were sorted by subject
+FLOWS: dict[str, tuple[str, Callable[[Path], None], tuple[int, int]]] = {
+    "release": ("`sfumato release` with mix", _release, (79, 39)),
+    "audit": ("`sf.audit` to HTML", _audit, (88, 16)),
+    "fit": ("`AtomMixing().fit_transform`", _fit, (39, 14)),
+    "preview": ("studio preview", _preview, (111, 32)),
 }
 
 
@@ -125,8 +126,8 @@ def main(arguments: list[str]) -> None:
         warnings.simplefilter("ignore")
         sys.stdout.write("\n" + "\n".join(f"walk {file}" for file in walked(FLOWS[arguments[1]][1])) + "\n")
         return
-    lines = ["| flow | files | changes of package |", "|---|---|---|"]
-    for name, (title, _) in FLOWS.items():
+    lines = ["| flow | files | changes of package | at the first count |", "|---|---|---|---|"]
+    for name, (title, _, first) in FLOWS.items():
         command = [sys.executable, __file__, "--one", name]
         told = subprocess.run(
             command, check=True, capture_output=True, text=True, env={**os.environ, "SFUMATO_NO_NUMBA": "1"}
@@ -136,14 +137,14 @@ def main(arguments: list[str]) -> None:
             sys.stdout.write("\n".join([f"{title}:", *(f"  {file}" for file in files), ""]))
         packages = [file.split("/")[0] for file in files]
         changes = sum(one != other for one, other in pairwise(packages))
-        lines.append(f"| {title} | {len(files)} | {changes} |")
+        lines.append(f"| {title} | {len(files)} | {changes} | {first[0]}, {first[1]} |")
     sys.stdout.write("\n".join(lines) + "\n")
     if "--list" not in arguments:
         design = ROOT / "DESIGN.md"
         text = design.read_text(encoding="utf-8")
-        start, end = "<!-- walks -->\n", "\n<!-- /walks -->"
+        start, end = "<!-- walks -->\n", "<!-- /walks -->"
         before, rest = text.split(start)
-        design.write_text(before + start + "\n".join(lines) + end + rest.split(end)[1], encoding="utf-8")
+        design.write_text(before + start + "\n".join(lines) + "\n" + end + rest.split(end)[1], encoding="utf-8")
 
 
 if __name__ == "__main__":
