@@ -37,8 +37,6 @@ class Codes(Hidden):
         Rising.
     gap : float, optional
         The number of a missing cell.
-    reason : str
-        Why the column is taken for what it is.
     """
 
     name: str
@@ -46,7 +44,6 @@ class Codes(Hidden):
     levels: pl.Series
     numbers: Floats
     gap: float | None
-    reason: str
 
     def encode(self, cells: pl.Series, what: str = "the table") -> Floats:
         """Return the number of every cell.
@@ -97,7 +94,7 @@ class Codes(Hidden):
     def load(cls, name: str, saved: Mapping[str, Any]) -> Codes:
         """Return what `saved` has written; its values are texts."""
         levels = pl.Series(name, saved["levels"], dtype=pl.String)
-        return cls(name, saved["kind"], levels, np.array(saved["numbers"], dtype=np.float64), saved["gap"], "")
+        return cls(name, saved["kind"], levels, np.array(saved["numbers"], dtype=np.float64), saved["gap"])
 
 
 def _places(levels: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
@@ -151,13 +148,12 @@ def codes_of(
         turn = np.argsort(days, kind="stable")
         numbers = days[turn]
         gap = _between(numbers) if gaps else None
-        return Codes(different.name, "count", levels.gather(turn), numbers, gap, "dates or times, all of one form")
+        return Codes(different.name, "count", levels.gather(turn), numbers, gap)
     lonely = rows is not None and kind is None and len(levels) > 2 and len(levels) * _SHARED > rows
     if len(levels) > MOST_CATEGORIES or lonely:
         return None
     gap = float(len(levels)) if gaps else None
-    reason = "yes or no" if len(levels) == 2 else f"{len(levels)} different values"
-    return Codes(different.name, "category", levels, np.arange(len(levels), dtype=np.float64), gap, reason)
+    return Codes(different.name, "category", levels, np.arange(len(levels), dtype=np.float64), gap)
 
 
 def names_people(different: pl.Series, rows: int) -> bool:
@@ -196,7 +192,7 @@ def _ordered(levels: pl.Series, order: Sequence[str], *, gaps: bool) -> Codes:
     ranks = np.array([known[text] if order else place for place, text in enumerate(texts)], dtype=np.float64)
     turn = np.argsort(ranks, kind="stable")
     numbers = ranks[turn]
-    return Codes(levels.name, "count", levels.gather(turn), numbers, _between(numbers) if gaps else None, "ordered")
+    return Codes(levels.name, "count", levels.gather(turn), numbers, _between(numbers) if gaps else None)
 
 
 def _between(numbers: Floats) -> float:
