@@ -28,7 +28,7 @@ _LEAST = 0.05  # rows that are all alike still move by so many units of the spac
 
 
 @dataclass(frozen=True, repr=False)
-class Shape(Hidden):
+class Scatter(Hidden):
     """Turns normal numbers into deviations of an atom's rows.
 
     Attributes
@@ -55,8 +55,8 @@ def draw_steps(names: tuple[str, ...], rows: Rows, streams: Streams) -> Floats:
     return np.stack([to_steps(normal(streams.words("mixing", name, rows)), DRAW_BITS) for name in names])
 
 
-def shape_of(wanted: Floats, drawn_mean: Floats, drawn: Floats, spread: Floats) -> Shape:
-    """Return the shape that gives draws of known moments the covariance of an atom, times the spread.
+def scatter_of(wanted: Floats, drawn_mean: Floats, drawn: Floats, spread: Floats) -> Scatter:
+    """Return the scatter that gives draws of known moments the covariance of an atom, times the spread.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def shape_of(wanted: Floats, drawn_mean: Floats, drawn: Floats, spread: Floats) 
     centre = np.zeros(len(matrix))
     for index in range(len(matrix)):
         centre += steps[:, index] * 2.0**-bits * drawn_mean[index]
-    return Shape(steps, bits, centre)
+    return Scatter(steps, bits, centre)
 
 
 def column_spread(
@@ -198,7 +198,7 @@ def mix_group(rows: Floats, streams: Streams, name: str, *, alone: bool, few: bo
     alone : bool
         Whether a single row may stay as it is.
     few : bool
-        Whether the rows are too few for their shape to be kept: they get a little noise instead.
+        Whether the rows are too few for their scatter to be kept: they get a little noise instead.
     """
     d, n = rows.shape
     mean = np.zeros(d)
