@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env browser screenshots demo test lint types imports tests bench compat matrix frontier reproduce docs tables golden guide golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests bench compat matrix frontier reproduce docs walks tables golden guide golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml tools/install_dev.py
 demo: $(STAMP) ## the main job on the table that ships with sfumato; results in demo-output/
 	$(BIN)/python -m sfumato demo --output demo-output
 
-test: lint types imports tests ## linters, types, import check and all tests
+test: lint types imports repeats tests ## linters, types, import check, repeats and all tests
 
 lint: $(STAMP) ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -31,6 +31,9 @@ types: $(STAMP) ## mypy, strict
 
 imports: $(STAMP) ## who may import whom
 	$(BIN)/python tools/check_imports.py
+
+repeats: $(STAMP) ## nothing of ten lines stands twice
+	$(BIN)/python tools/check_repeats.py
 
 browser: $(STAMP) ## the Chromium that the studio's tests drive: install it, or say how
 	$(BIN)/python tools/install_browser.py
@@ -62,6 +65,9 @@ docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 
 screenshots: $(STAMP) browser ## pictures of each step of the studio, into docs/img
 	$(BIN)/python tools/make_screenshots.py
+
+walks: $(STAMP) ## count the files that a release, an audit, a fit and a preview enter, into DESIGN.md
+	$(BIN)/python tools/count_walks.py
 
 tables: $(STAMP) ## regenerate the tables of the random variates (must not change within a stream version)
 	$(BIN)/python tools/make_tables.py

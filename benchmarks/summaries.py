@@ -8,8 +8,8 @@ import numpy as np
 from measure import Claim, Section, fastest
 
 from sfumato.core import fast
-from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import fill
+from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Moments, Survey
 from sfumato.frames.frame import read_frame
 from sfumato.perturb.intervals.counts import IntervalCounts

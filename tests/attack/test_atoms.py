@@ -55,6 +55,15 @@ def clipped(x, y, labels, anchor):
     return end * named_centres.scale + named_centres.shift
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [[0.0, np.nan, 1.0], [0.5, 1.0, 1.0], np.array([1, "1", 2], object), np.ma.masked_array([0, 1, 1], [0, 0, 1])],
+)
+def test_labels_that_no_clustering_gives_are_refused(labels):
+    with pytest.raises(DataError, match="label"):
+        label_table({2: labels}, 3)
+
+
 def test_codes_are_the_labels_of_k_means():
     x = clustered()
     labels = named(x)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sfumato.cluster import nearest_centre
-from sfumato.cluster.fixed_order import BLOCK_ROWS, checked_rows, column_blocks, fixed_order_sum, squared_distances
+from sfumato.cluster.fixed_order import BLOCK_ROWS, checked_rows, column_blocks, squared_distances
 from sfumato.cluster.starting_centres import column_moments, random_rows, variance_partition
+from sfumato.core.linear import fixed_order_sum
 from sfumato.exceptions import DataError, ParameterError
 
 NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from sfumato.cluster.likely_centres import agreed, best_of_tries, likely_centres, other_labels
+from sfumato.cluster.lattice_kmeans import agreed, best_of_tries, likely_centres, other_labels
 
 
 def words(seed: int, count: int) -> np.ndarray:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from sfumato.cluster.lattice_kmeans import lattice_lloyd
 from sfumato.core import fast
-from sfumato.core.fingerprint import RowHasher
-from sfumato.core.linear import add_product, multiply_columns, turn_columns
 from sfumato.core.noise import LAWS, add_noise, multiply_noise
 from sfumato.core.rows import RowRange
+from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Moments
+from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
 from sfumato.core.variates import arcsine, laplace, normal
 from sfumato.perturb.guard.named import Space
 from sfumato.perturb.guard.regions import Regions

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Key
-from sfumato.core.canonical import canonical_bytes
-from sfumato.core.keys import derive
+from sfumato.core.keys import canonical_bytes, derive
 from sfumato.exceptions import KeyFileError, ParameterError
 
 plain = st.recursive(

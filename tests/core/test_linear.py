@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.linear import cholesky, cos_sin_degrees, eigen_symmetric, multiply_columns
+from sfumato.core.linear import cholesky, eigen_symmetric
+from sfumato.core.tile_maps import cos_sin_degrees, multiply_columns
 
 RNG = np.random.default_rng(0)
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.core.coverage import Coverage
-from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import fill, run_rounds, survey
-from sfumato.core.rows import RowRange
+from sfumato.core.rows import Coverage, RowRange
+from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Gathered, Moments, Sample, Survey
 from sfumato.exceptions import DataError, DuplicateRowsError
 from sfumato.frames.frame import read_frame

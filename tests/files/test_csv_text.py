@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.core.in_order import in_order
 from sfumato.core.keys import Key
-from sfumato.files.decimals import decimals_of_text, from_units, text_of_units
-from sfumato.files.formats.csv_decimals import decimals_of_block
+from sfumato.core.tiles import in_order
+from sfumato.files.formats.csv_cells import decimals_of_block
+from sfumato.files.numbers import decimals_of_text, from_units, text_of_units
 
 KEY = Key.from_insecure_seed(1)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.files.storage import held_folder
-from sfumato.files.storage.held_folder import hold_new, let_go, sweep
+from sfumato.files.storage import workspace
+from sfumato.files.storage.workspace import hold_new, let_go, sweep
 
 
 def test_a_folder_without_a_holder_is_swept_and_a_held_one_is_not(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_folder_swept_while_it_is_made_is_made_again(
 
     flock = fcntl.flock
     monkeypatch.setattr(fcntl, "flock", lock_later)
-    monkeypatch.setattr(held_folder, "os", _OsWith(open_later))
+    monkeypatch.setattr(workspace, "os", _OsWith(open_later))
     folder, lock = hold_new(lambda: tmp_path / next(names))
     assert swept == [0, 1]
     assert folder.name == "second"

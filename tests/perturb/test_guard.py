@@ -25,7 +25,7 @@ from sfumato.perturb import (
     RandomProjection,
 )
 from sfumato.perturb.guard import spread
-from sfumato.perturb.guard.gather import Collected
+from sfumato.perturb.guard.shell import Collected
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.perturbers import mixing
 

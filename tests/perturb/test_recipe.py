@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.core.fingerprint import table_hasher
 from sfumato.core.passes import Facts, fill, survey
 from sfumato.core.rows import RowRange
+from sfumato.core.stream import table_hasher
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import read_frame

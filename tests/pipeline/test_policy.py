@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 import sfumato as sf
 from sfumato.exceptions import ParameterError, PolicyError, PolicyLimitError
 from sfumato.files.opening import open_source
-from sfumato.pipeline.method import build_perturber
+from sfumato.pipeline.plan import build_perturber
 from sfumato.policy.model import parse_policy, read_policy
 from sfumato.policy.profile import profile
 from sfumato.policy.roles import ColumnTraits, guess_roles

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.files.decimals import from_units, text_of_units
+from sfumato.files.numbers import from_units, text_of_units
 from sfumato.files.opening import open_source
 from tests.pipeline.tables import read, write
 

@@ -10,8 +10,8 @@ import pytest
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
+from sfumato.files.entire import numbers_at
 from sfumato.files.opening import open_source
-from sfumato.files.rows_at import numbers_at
 from sfumato.pipeline.release import release
 from sfumato.policy.overview import complete_columns, overview
 from sfumato.receipts import body as receipts

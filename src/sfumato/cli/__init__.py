@@ -17,7 +17,7 @@ import click
 from sfumato import __version__
 from sfumato.cli.words import as_typed
 from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, SfumatoError
-from sfumato.files.storage.written import written_files
+from sfumato.files.storage.outputs import written_files
 
 __all__ = ["main", "sfumato"]
 

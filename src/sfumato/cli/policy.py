@@ -8,8 +8,7 @@ import click
 
 from sfumato.cli.csv_options import csv_options
 from sfumato.files.opening import open_source
-from sfumato.files.storage.atomic import write_atomically
-from sfumato.files.storage.outputs import check_outputs, inputs
+from sfumato.files.storage.outputs import check_outputs, inputs, write_atomically
 from sfumato.policy.model import read_policy
 from sfumato.policy.profile import profile
 from sfumato.policy.roles import guess_roles
@@ -49,8 +48,7 @@ def init(data: Path, out: Path | None, force: bool) -> None:
 def check(file: Path, data: Path | None) -> None:
     """Check a policy: its names, types and values, and the columns of DATA."""
     from sfumato.core.keys import Key
-    from sfumato.pipeline.method import build_perturber
-    from sfumato.pipeline.plan import make_plan, read_every_kind
+    from sfumato.pipeline.plan import build_perturber, make_plan, read_every_kind
 
     read = read_policy(file)
     if data is None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.progress import Progress
-from sfumato.files.storage.atomic import write_atomically
-from sfumato.files.storage.outputs import check_outputs
+from sfumato.files.storage.outputs import check_outputs, write_atomically
 from sfumato.papers.catalogue import papers
 
 

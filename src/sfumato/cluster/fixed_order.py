@@ -100,35 +100,6 @@ def column_blocks(X: NDArray[np.float64]) -> Iterator[tuple[int, int, NDArray[np
         yield start, stop, np.ascontiguousarray(X[start:stop].T)
 
 
-def fixed_order_sum(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum along the last axis by folding halves: the order depends on the length alone.
-
-    Parameters
-    ----------
-    values : ndarray of shape (..., b)
-        Numbers to add up.
-
-    Returns
-    -------
-    ndarray of shape (...)
-
-    Examples
-    --------
-    >>> fixed_order_sum(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
-    array([ 6., 15.])
-    """
-    length = values.shape[-1]
-    if length == 0:
-        return np.zeros(values.shape[:-1])
-    while length > 1:
-        half = (length + 1) // 2
-        folded = values[..., :half].copy()
-        folded[..., : length - half] += values[..., half:]
-        values, length = folded, half
-    total: NDArray[np.float64] = values[..., 0]
-    return total
-
-
 def squared_distances(columns: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.float64]:
     """Squared Euclidean distances of every row of a block to every centre, summed column by column.
 

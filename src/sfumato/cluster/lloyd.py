@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sfumato.cluster.fixed_order import (
-    checked_centres,
-    checked_rows,
-    column_blocks,
-    fixed_order_sum,
-    squared_distances,
-)
+from sfumato.cluster.fixed_order import checked_centres, checked_rows, column_blocks, squared_distances
 from sfumato.cluster.starting_centres import column_moments
+from sfumato.core.linear import fixed_order_sum
 from sfumato.exceptions import ParameterError
 
 if TYPE_CHECKING:

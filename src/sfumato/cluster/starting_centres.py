@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.cluster.fixed_order import column_blocks, fixed_order_sum
+from sfumato.cluster.fixed_order import column_blocks
+from sfumato.core.linear import fixed_order_sum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

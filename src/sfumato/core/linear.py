@@ -1,18 +1,24 @@
-"""Small linear algebra with one possible result: fixed order, only + - * / and sqrt.
+"""Small linear algebra with one possible result: fixed order, only + - * / and sqrt; and exact products on a lattice.
 
 LAPACK and BLAS sum in an order that depends on the processor and on the shape of the batch. What reaches a
 release is computed here instead; the matrices are as small as the number of columns.
+
+Numbers on a lattice are whole multiples of a power of two, at most 2^20 steps in size. A product of two is at most
+2^40, so sums of up to 8,192 of them stay below 2^53, where doubles are exact: whatever order a BLAS adds in, and on
+whatever processor, the result is the same.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
-from math import sqrt
+from math import frexp, sqrt
 
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.core.fast import compiled_kernels
+from sfumato.exceptions import DataError
+
+LARGEST_STEPS = float(1 << 20)
+_MOST_TERMS = 8192
 
 
 def cholesky(matrix: Floats, *, tolerance: float = 1e-10) -> Floats:
@@ -99,119 +105,6 @@ def _rotate(a: Floats, vectors: Floats, p: int, q: int, scale: float) -> None:
     vectors[:, p], vectors[:, q] = c * vector_p - s * vector_q, s * vector_p + c * vector_q
 
 
-def multiply_columns(matrix: Floats, tile: Floats) -> Floats:
-    """Return matrix times tile, summed over the columns from first to last for every row alike.
-
-    Parameters
-    ----------
-    matrix : array of shape (e, d)
-    tile : array of shape (d, rows)
-
-    Examples
-    --------
-    >>> multiply_columns(np.array([[1.0, 1.0]]), np.array([[1.0, 2.0], [10.0, 20.0]])).tolist()
-    [[11.0, 22.0]]
-    """
-    out = np.zeros((len(matrix), tile.shape[1]))
-    fast = compiled_kernels(tile.size)
-    if fast is not None:
-        fast.multiply_columns(matrix, tile, out)
-        return out
-    scratch = np.empty(tile.shape[1])
-    for row, target in zip(matrix, out, strict=True):
-        _weighted_sum(row, tile, target, scratch)
-    return out
-
-
-def add_product(matrix: Floats, tile: Floats, out: Floats) -> None:
-    """Do out += matrix times tile, a row of the product at a time: no second tile for the product.
-
-    Parameters
-    ----------
-    matrix : array of shape (e, d)
-    tile : array of shape (d, rows)
-    out : array of shape (e, rows)
-        Changed in place.
-    """
-    fast = compiled_kernels(tile.size)
-    total, scratch = np.empty((1, tile.shape[1])), np.empty(tile.shape[1])
-    for row, target in zip(matrix, out, strict=True):
-        if fast is not None:
-            fast.multiply_columns(row[None, :], tile, total)
-        else:
-            total[...] = 0.0
-            _weighted_sum(row, tile, total[0], scratch)
-        target += total[0]
-
-
-def _weighted_sum(weights: Floats, tile: Floats, target: Floats, scratch: Floats) -> None:
-    for weight, column in zip(weights, tile, strict=True):
-        if weight != 0.0:
-            np.multiply(column, weight, out=scratch)
-            target += scratch
-
-
-def turn_columns(x: Floats, y: Floats, cosine: float, to_x: float, to_y: float) -> None:
-    """Do x, y = x * cosine + y * to_x, y * cosine - x * to_y in place.
-
-    Examples
-    --------
-    >>> x, y = np.array([1.0]), np.array([0.0])
-    >>> turn_columns(x, y, 0.0, 1.0, 1.0)
-    >>> x.tolist(), y.tolist()
-    ([0.0], [-1.0])
-    """
-    fast = compiled_kernels(x.size + y.size)
-    if fast is not None:
-        fast.turn(x, y, cosine, to_x, to_y)
-        return
-    before, scratch = x * to_y, y * to_x
-    x *= cosine
-    x += scratch
-    y *= cosine
-    y -= before
-
-
-def cos_sin_degrees(angle: float) -> tuple[float, float]:
-    """Return cosine and sine of an angle in degrees, correctly rounded on every machine.
-
-    Parameters
-    ----------
-    angle : float
-        Degrees.
-
-    Examples
-    --------
-    >>> cos_sin_degrees(90.0)
-    (0.0, 1.0)
-    >>> cos_sin_degrees(-180.0)
-    (-1.0, 0.0)
-    """
-    with localcontext() as context:
-        context.prec = 50
-        turn = Decimal(angle) % 360
-        quarter, rest = divmod(turn + (360 if turn < 0 else 0), 90)
-        x = rest * _PI / 180
-        cosine, sine = _series(x, start=0), _series(x, start=1)
-    for _ in range(int(quarter)):
-        cosine, sine = -sine, cosine
-    return float(cosine) + 0.0, float(sine) + 0.0
-
-
-_PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
-
-
-def _series(x: Decimal, *, start: int) -> Decimal:
-    term = x if start else Decimal(1)
-    total = term
-    power = start
-    while abs(term) > Decimal(10) ** -45:
-        term = -term * x * x / ((power + 1) * (power + 2))
-        power += 2
-        total += term
-    return total
-
-
 def solve_positive(matrix: Floats, right: Floats) -> Floats:
     """Return X with matrix X = right, for a positive definite matrix.
 
@@ -273,3 +166,78 @@ def sum_in_order(values: Floats) -> Floats:
     # running sums cannot be added in another order; a sum that begins with 0 has no negative zero
     total: Floats = np.add.accumulate(values, axis=-1)[..., -1] + 0.0
     return total
+
+
+def fixed_order_sum(values: Floats) -> Floats:
+    """Sum along the last axis by folding halves: the order depends on the length alone.
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., b)
+        Numbers to add up.
+
+    Returns
+    -------
+    ndarray of shape (...)
+
+    Examples
+    --------
+    >>> fixed_order_sum(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    array([ 6., 15.])
+    """
+    length = values.shape[-1]
+    if length == 0:
+        return np.zeros(values.shape[:-1])
+    while length > 1:
+        half = (length + 1) // 2
+        folded = values[..., :half].copy()
+        folded[..., : length - half] += values[..., half:]
+        values, length = folded, half
+    total: Floats = values[..., 0]
+    return total
+
+
+def lattice_bits(largest: float) -> int:
+    """Return the number of binary places for values up to `largest`.
+
+    Examples
+    --------
+    >>> lattice_bits(4.0)
+    17
+    """
+    return 20 - frexp(largest)[1] if largest > 0 else 20
+
+
+def to_steps(values: Floats, bits: int) -> Floats:
+    """Return values as whole numbers of steps of 2^-bits, cut off at 2^20 steps.
+
+    Examples
+    --------
+    >>> to_steps(np.array([0.26, -1e9]), 2).tolist()
+    [1.0, -1048576.0]
+    """
+    steps = values * 2.0**bits
+    np.rint(steps, out=steps)
+    return np.clip(steps, -LARGEST_STEPS, LARGEST_STEPS, out=steps)
+
+
+def exact_product(left: Floats, right: Floats) -> Floats:
+    """Return the matrix product of two arrays of steps.
+
+    Parameters
+    ----------
+    left : array of shape (m, d)
+    right : array of shape (d, n)
+
+    Examples
+    --------
+    >>> exact_product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist()
+    [[11.0]]
+    """
+    if left.shape[1] > _MOST_TERMS:
+        raise DataError(
+            f"{left.shape[1]} columns are more than the {_MOST_TERMS} that can be multiplied exactly",
+            hint="choose fewer columns",
+        )
+    product: Floats = left @ right
+    return product

@@ -5,6 +5,8 @@ numpy and the compiled kernels of `core.fast` give the same bits; neither alloca
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,8 @@ Words = NDArray[np.uint64]
 
 # "uniform" lies between -1 and 1
 LAWS = {"uniform": symmetric_uniform, "normal": normal, "laplace": laplace, "arcsine": arcsine}
+# what variates of a law are multiplied by for a variance of 1
+UNIT_FACTORS = {"normal": 1.0, "uniform": sqrt(3.0), "laplace": sqrt(0.5)}
 
 
 def add_noise(values: Floats, words: Words, law: str, first: float | Floats, second: float = 1.0) -> None:

@@ -1,4 +1,4 @@
-"""Tables of numbers, checked in one place; what is wrong is said without a word of what stands in the cells."""
+"""Tables of numbers and labels of rows, checked in one place; no error says a word of what stands in the cells."""
 
 from __future__ import annotations
 
@@ -79,6 +79,50 @@ def number_table(
     if np.isfinite(largest) and bool((np.abs(table) > largest).any()):
         raise DataError(f"{name}: numbers above {largest:g} in size cannot be squared", hint="change the unit")
     return table
+
+
+def label_codes(labels: Any, name: str) -> NDArray[np.intp]:
+    """Return cluster labels as the numbers 0..k-1, in the order of the sorted labels.
+
+    Numbers that no row carries are not clusters: an empty cluster leaves no trace. A label for
+    noise (-1, say) is a cluster like any other; leave those rows out before if that is not meant.
+
+    Parameters
+    ----------
+    labels : array_like of shape (n,)
+        Integers, booleans, whole floats or strings.
+    name : str
+        What the labels are called in messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Codes without gaps.
+
+    Examples
+    --------
+    >>> label_codes(["b", "a", "b"], "before")
+    array([1, 0, 1])
+    """
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise DataError(f"{name}: expected one label for each row, got {array.ndim} dimensions")
+    if array.size == 0:
+        raise DataError(f"{name}: there are no labels")
+    if np.ma.is_masked(labels):
+        raise DataError(f"{name}: some labels are masked", hint="every row needs a label")
+    if array.dtype.kind in "OT":
+        # `tolist` would turn a mixture of 1 and "1" into one cluster without a word
+        if len({isinstance(label, str) for label in array}) > 1:
+            raise DataError(f"{name}: labels mix strings with other values", hint="every row needs a label of one kind")
+        array = np.array(array.tolist())
+    whole = array.dtype.kind == "f" and bool(np.all(np.isfinite(array)) and np.all(array == np.round(array)))
+    if not whole and array.dtype.kind not in "biuUS":
+        raise DataError(
+            f"{name}: labels must be whole numbers or strings without gaps, got type {array.dtype}",
+            hint="every row needs a label of one kind",
+        )
+    return np.unique(array, return_inverse=True)[1].reshape(-1)
 
 
 def _column_name(values: Any, column: int) -> Any:

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
-from sfumato.core.coverage import Coverage
-from sfumato.core.fingerprint import RowHasher
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.rows import Coverage, RowRange, Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.core.tiles import pieces_for
 

@@ -1,21 +1,104 @@
-"""Which rows a block holds: what decides their random words.
+"""Which rows a block holds: what decides their random words, and which rows a pass has seen.
 
 Word `i` of a column's stream belongs to row `i` of the table, whoever computes it and in whatever order.
 With a record-id column the words belong to the *person* instead, so that several rows of one person
-carry the same noise and do not average it away.
+carry the same noise and do not average it away. Words are AES-256, as a counter mode for row numbers or as a
+function of digests. A row that a pass counts twice is an error, a row left out too.
 """
 
 from __future__ import annotations
 
+import threading
+from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from sfumato.core.cipher import WordStream
 from sfumato.core.keys import derive
+from sfumato.exceptions import DataError, DuplicateRowsError, SecretStateError
+
+_WORDS_PER_BLOCK = 2  # one AES block is 16 bytes, two words
+_ZEROS = memoryview(bytes(1 << 20))  # counter mode encrypts zeros: the key stream itself
+
+
+class WordStream:
+    """A seekable stream of uniform 64-bit words; shows and pickles nothing.
+
+    Parameters
+    ----------
+    subkey : bytes
+        32 bytes.
+
+    Examples
+    --------
+    >>> stream = WordStream(bytes(32))
+    >>> bool((stream.read(3, 7) == stream.read(0, 10)[3:]).all())
+    True
+    """
+
+    __slots__ = ("_local", "_subkey")
+
+    def __init__(self, subkey: bytes) -> None:
+        self._subkey = subkey
+        self._local = threading.local()  # a cipher per thread: making one costs as much as a thousand words
+
+    def read(self, start: int, count: int) -> NDArray[np.uint64]:
+        """Return the words start..start+count-1, in an array of the caller's own."""
+        # block b of the key stream holds words 2b and 2b+1, so any row is one seek away
+        skip = start % _WORDS_PER_BLOCK
+        size = 16 * -(-(count + skip) // _WORDS_PER_BLOCK)
+        cipher = self._cipher_at(start // _WORDS_PER_BLOCK)
+        raw = np.empty(size + 15, dtype=np.uint8)  # older releases of cryptography want room for one block more
+        target = raw.data
+        for done in range(0, size, len(_ZEROS)):
+            cipher.update_into(_ZEROS[: size - done], target[done:])
+        words: NDArray[np.uint64] = raw[:size].view("<u8")[skip : skip + count]
+        return words
+
+    def at(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the words of any numbers: those that `read` gives for them.
+
+        Examples
+        --------
+        >>> stream = WordStream(bytes(32))
+        >>> bool((stream.at(np.array([9, 0, 4])) == stream.read(0, 10)[[9, 0, 4]]).all())
+        True
+        """
+        blocks = np.zeros((len(numbers), 2), dtype=">u8")
+        blocks[:, 1] = numbers // _WORDS_PER_BLOCK
+        # a block of counter mode is the cipher of its number
+        cipher = Cipher(algorithms.AES(self._subkey), modes.ECB()).encryptor()  # noqa: S305
+        out = np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2)
+        words: NDArray[np.uint64] = out[np.arange(len(numbers)), numbers % _WORDS_PER_BLOCK]
+        return words
+
+    def of_digests(self, digests: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """Return one word for each digest of 16 bytes; equal digests have equal words."""
+        # the cipher as a pseudo-random function; ECB is right here because each input is a digest
+        cipher = Cipher(algorithms.AES(self._subkey), modes.ECB()).encryptor()  # noqa: S305
+        out = np.frombuffer(cipher.update(digests.tobytes()), dtype="<u8")
+        return out.reshape(-1, 2)[:, 0].copy()
+
+    def _cipher_at(self, block: int) -> Any:
+        nonce = block.to_bytes(16, "big")
+        cipher = getattr(self._local, "cipher", None)
+        if cipher is None:
+            cipher = Cipher(algorithms.AES(self._subkey), modes.CTR(nonce)).encryptor()
+            if hasattr(cipher, "reset_nonce"):  # cryptography 43 and newer
+                self._local.cipher = cipher
+        else:
+            cipher.reset_nonce(nonce)
+        return cipher
+
+    def __repr__(self) -> str:
+        return "WordStream(<hidden>)"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise SecretStateError("random streams cannot be pickled: they hold a secret subkey")
 
 
 class Labelled(Protocol):
@@ -124,3 +207,62 @@ class RecordIds:
 
 def _stream_of(stream: bytes | WordStream) -> WordStream:
     return WordStream(stream) if isinstance(stream, bytes) else stream
+
+
+@dataclass(slots=True)
+class Coverage:
+    """A set of row numbers, as sorted disjoint ranges.
+
+    Examples
+    --------
+    >>> seen = Coverage()
+    >>> seen.add(0, 10)
+    >>> seen.add(10, 20)
+    >>> seen.ranges
+    [(0, 20)]
+    >>> seen.add(5, 6)
+    Traceback (most recent call last):
+    ...
+    sfumato.exceptions.DuplicateRowsError: rows 5 to 5 were already counted
+    hint: each row number may arrive once; check the row_start of the batches
+    """
+
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, start: int, stop: int) -> None:
+        """Add rows start..stop-1; raise if any is there already."""
+        if start == stop:
+            return
+        place = bisect_left(self.ranges, (start, start))
+        before = self.ranges[place - 1] if place > 0 else None
+        after = self.ranges[place] if place < len(self.ranges) else None
+        for other in (before, after):
+            if other is not None and max(start, other[0]) < min(stop, other[1]):
+                raise DuplicateRowsError(
+                    f"rows {max(start, other[0])} to {min(stop, other[1]) - 1} were already counted",
+                    hint="each row number may arrive once; check the row_start of the batches",
+                )
+        low, high = place, place
+        if before is not None and before[1] == start:
+            low, start = place - 1, before[0]
+        if after is not None and after[0] == stop:
+            high, stop = place + 1, after[1]
+        self.ranges[low:high] = [(start, stop)]
+
+    def merge(self, other: Coverage) -> None:
+        """Add the rows of another coverage; the two must be disjoint."""
+        for start, stop in other.ranges:
+            self.add(start, stop)
+
+    def require_whole(self, n_rows: int) -> None:
+        """Raise unless exactly the rows 0..n_rows-1 are covered."""
+        self.require(0, n_rows)
+
+    def require(self, start: int, stop: int) -> None:
+        """Raise unless exactly the rows start..stop-1 are covered."""
+        expected = [(start, stop)] if stop > start else []
+        if self.ranges != expected:
+            raise DataError(
+                f"the batches cover the rows {self.ranges}, not {start} to {stop - 1}",
+                hint="the source must give the same rows each time it is read",
+            )

@@ -1,23 +1,36 @@
-"""The keyed random streams of one release.
+"""The keyed random streams of one release, and the keyed hashes that tell tables and rows apart.
 
 A `Streams` object stands for one (key, release name, method, parameters, table); each purpose and column
 has a stream of its own, and a row takes a fixed number of words from it. Changing any of these changes
 every word, so two releases can never be subtracted to cancel their noise.
+
+Two tables with one fingerprint would share their noise, so any change of a cell, of a row's place or of a
+column's name must change it. It is a sum, so that blocks may be added in any order and any cut. The
+multipliers are secret: nobody without the key can compute it, or test a guess about the table with it.
+
+Using one row's words for two different values cancels the noise: T(a) - T(b) = a - b. The ledger keeps a
+keyed hash of every row that a fitted object has released under explicit row numbers, and tells when a row
+number comes back with other values. The same values again are harmless: they give the same release.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.cipher import WordStream
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import Key, derive
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.rows import Labelled, RowRange, Rows, WordStream
+from sfumato.core.secret import Hidden
 from sfumato.exceptions import SecretStateError
 
 STREAM_VERSION = 1  # any change of a released bit raises this, and with it every golden digest
+_MASK = (1 << 64) - 1
+_31, _32 = np.uint64(31), np.uint64(32)
+_REMEMBERED_ROWS = 10_000_000  # 80 MB; beyond it any overlap counts as reuse
 
 
 def release_streams(key: Key, *, release: str, method: str, parameters: Any, table: bytes) -> Streams:
@@ -103,3 +116,128 @@ class Streams:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise SecretStateError("random streams cannot be pickled: they hold a secret subkey")
+
+
+def table_hasher(key: Key, names: Sequence[str]) -> RowHasher:
+    """Return the hasher of a table's fingerprint under a key.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The confidential columns.
+    """
+    return RowHasher(key.derive("fingerprint", STREAM_VERSION), names)
+
+
+class RowHasher(Hidden):
+    """Hash rows under a subkey.
+
+    Parameters
+    ----------
+    subkey : bytes
+        32 bytes.
+    names : sequence of str
+        Column names; each column has multipliers of its own.
+
+    Examples
+    --------
+    >>> hasher = RowHasher(bytes(32), ["a", "b"])
+    >>> tile = np.array([[1.0, 2.0], [3.0, 4.0]])  # two columns of two rows
+    >>> hasher.sums(tile, RowRange(0, 2)) == hasher.sums(tile[:, ::-1].copy(), RowRange(0, 2))
+    False
+    """
+
+    __slots__ = ("_lanes", "_multipliers", "_names", "_spread", "_subkey")
+
+    def __init__(self, subkey: bytes, names: Sequence[str]) -> None:
+        self._subkey = subkey
+        self._names = tuple(names)
+        self._multipliers = np.array(
+            [_odd_words(derive(subkey, "column", name), 1)[0] for name in names], dtype=np.uint64
+        )
+        self._spread = _odd_words(derive(subkey, "spread"), 1)[0]
+        self._lanes = [_odd_words(derive(subkey, "lane", lane), 3) for lane in (0, 1)]
+
+    def plain(self) -> tuple[bytes, tuple[str, ...]]:
+        """Return the subkey and the names: what another process needs for the same hashes."""
+        return self._subkey, self._names
+
+    def rows(self, tile: NDArray[np.float64]) -> NDArray[np.uint64]:
+        """Return one 64-bit hash for each row of a tile of shape (columns, rows)."""
+        total = np.zeros(tile.shape[1], dtype=np.uint64)
+        fast = compiled_kernels(tile.size)
+        if fast is not None:
+            fast.hash_rows(tile, self._multipliers, self._spread, total)
+            return total
+        values = np.empty(tile.shape[1])
+        bits, high = values.view(np.uint64), np.empty_like(total)
+        for column, multiplier in zip(tile, self._multipliers, strict=True):
+            np.add(column, 0.0, out=values)  # -0.0 + 0.0 is 0.0: one value, one hash
+            # whole numbers have empty low bits: bring the high bits down before and after the spreading
+            bits ^= np.right_shift(bits, _31, out=high)
+            bits *= self._spread
+            bits ^= np.right_shift(bits, _32, out=high)
+            bits *= multiplier
+            bits ^= np.right_shift(bits, _32, out=high)
+            total += bits
+        total *= self._spread  # the last spreading of each column, once for their sum
+        return total
+
+    def sums(self, tile: NDArray[np.float64], rows: Labelled) -> tuple[int, int]:
+        """Return the two 64-bit lanes of a block; lanes of disjoint blocks add up modulo 2^64."""
+        return self.lanes(self.rows(tile), rows)
+
+    def lanes(self, hashes: NDArray[np.uint64], rows: Labelled) -> tuple[int, int]:
+        """Return the two 64-bit lanes of a block whose rows have these hashes."""
+        labels = rows.labels()
+        out = []
+        for place, first, second in self._lanes:
+            mixed = hashes + labels * place
+            mixed ^= mixed >> np.uint64(32)
+            mixed *= first
+            mixed ^= mixed >> np.uint64(29)
+            mixed *= second
+            mixed ^= mixed >> np.uint64(32)
+            out.append(int(np.add.reduce(mixed, dtype=np.uint64)))
+        return out[0], out[1]
+
+    def digest(self, lanes: tuple[int, int], n_rows: int) -> bytes:
+        """Return the 32-byte fingerprint of a table from its lanes and number of rows."""
+        return derive(self._subkey, "table", lanes[0] & _MASK, lanes[1] & _MASK, n_rows, self._names)
+
+
+def _odd_words(subkey: bytes, count: int) -> NDArray[np.uint64]:
+    return RowRange(0, count).words(subkey) | np.uint64(1)
+
+
+class Ledger:
+    """Remember released rows; hold only keyed hashes of them.
+
+    Examples
+    --------
+    >>> ledger = Ledger()
+    >>> ledger.reused(0, np.array([1, 2, 3], dtype=np.uint64))
+    0
+    >>> ledger.reused(2, np.array([3, 4], dtype=np.uint64))  # row 2 again, with the same values
+    0
+    >>> ledger.reused(1, np.array([9], dtype=np.uint64))  # row 1 again, with others
+    1
+    """
+
+    def __init__(self) -> None:
+        self._segments: list[tuple[int, int, NDArray[np.uint64] | None]] = []
+        self._remembered = 0
+
+    def reused(self, start: int, hashes: NDArray[np.uint64]) -> int:
+        """Record rows start, start+1, ... and return how many had been released with other values."""
+        stop = start + len(hashes)
+        reused = np.zeros(len(hashes), dtype=np.bool_)
+        for low, high, known in self._segments:
+            first, last = max(start, low), min(stop, high)
+            if first < last:
+                here = slice(first - start, last - start)
+                reused[here] |= True if known is None else known[first - low : last - low] != hashes[here]
+        keep = self._remembered + len(hashes) <= _REMEMBERED_ROWS
+        self._remembered += len(hashes) if keep else 0
+        self._segments.append((start, stop, hashes if keep else None))
+        return int(np.count_nonzero(reused))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
-from sfumato.core.fingerprint import RowHasher
 from sfumato.core.rows import RowRange, Rows
+from sfumato.core.stream import RowHasher
 from sfumato.core.tiles import BLOCK_ROWS, tile_rows
 
 _QUANTUM_BITS = 21  # 2^21 on each side of the middle: products of 1024 rows stay below 2^53

@@ -1,12 +1,17 @@
-"""How many rows are worked on at once: a tile stays in the second-level cache."""
+"""How work is cut up: tiles that stay in the second-level cache, pieces and batches that threads share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
 _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 def tile_rows(n_columns: int) -> int:
@@ -53,3 +58,36 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     if threads > 1:
         size = max(size, min(BLOCK_ROWS, -(-n_rows // threads)))
     return list(spans(n_rows, size))
+
+
+def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterator[U]:
+    """Yield work(item) for every item, in order; one batch more than there are threads is held at a time.
+
+    Whole batches are shared out, not the operations on one: those of polars and numpy run without the interpreter's
+    lock, and a thread that works on a batch of its own rarely waits for it. An error comes at its item's turn.
+
+    Parameters
+    ----------
+    items : iterable
+        Read by the calling thread.
+
+    Examples
+    --------
+    >>> list(in_order([3, 1, 2], lambda x: x * x, 2))
+    [9, 1, 4]
+    """
+    if threads == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[U]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.files.formats.csv_table import read_csv
-from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.outputs import write_atomically
 
 __all__ = ["CONFIDENTIAL", "demo_table", "write_demo"]
 

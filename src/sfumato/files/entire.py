@@ -1,15 +1,16 @@
-"""Tables in one piece, for what needs them whole."""
+"""Tables in one piece, for what needs them whole: a table, labels that came back from a miner, some rows as numbers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.files.formats.csv_table import read_csv
+from sfumato.files.numbers import parse_column
 from sfumato.files.opening import open_source
 from sfumato.files.source import Source
 
@@ -35,6 +36,52 @@ def number_frame(names: Sequence[str], values: NDArray[np.float64]) -> pl.DataFr
     (3, 2)
     """
     return pl.DataFrame({name: np.ascontiguousarray(values[:, i]) for i, name in enumerate(names)})
+
+
+def read_labels(source: Source) -> pl.DataFrame:
+    """Read a small table whole."""
+    frames = [raw.frame for raw in source.batches()]
+    return pl.concat(frames) if frames else pl.DataFrame(schema=dict.fromkeys(source.names, pl.String))
+
+
+def add_labels(rows: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return rows with the labels that stand beside them."""
+    return rows.hstack(labels.select(names))
+
+
+def same_cells(rows: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str]) -> bool:
+    """Tell whether columns that both tables have hold the same cells (an apostrophe before a formula is ours)."""
+    for name in names:
+        left, right = rows[name].cast(pl.String), labels[name].cast(pl.String)
+        if not left.str.strip_prefix("'").equals(right.str.strip_prefix("'"), null_equal=True):
+            return False
+    return True
+
+
+def numbers_at(
+    source: Source, names: Sequence[str], rows: NDArray[np.int64], markers: Mapping[str, Sequence[str]] | None = None
+) -> pl.DataFrame:
+    """Read a table once and return the given rows of some columns as doubles; missing cells are NaN.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of numbers.
+    rows : array of shape (m,)
+        Absolute numbers of different rows, in any order; the result has this order.
+    markers : mapping from columns to sequences of str, optional
+        What stands for a missing number besides an empty cell.
+    """
+    order = np.argsort(rows)
+    wanted = rows[order]
+    parts: list[list[NDArray[np.float64]]] = [[] for _ in names]
+    for batch in source.batches(names):
+        here = wanted[np.searchsorted(wanted, batch.start) : np.searchsorted(wanted, batch.stop)] - batch.start
+        for name, part in zip(names, parts, strict=True):
+            missing = tuple((markers or {}).get(name, ()))
+            part.append(parse_column(batch.frame[name][here], missing, str(source.path), batch.start)[0])
+    back = np.argsort(order)
+    return pl.DataFrame({name: np.concatenate(part)[back] for name, part in zip(names, parts, strict=True)})
 
 
 def cells_at(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> pl.DataFrame:

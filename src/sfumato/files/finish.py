@@ -11,9 +11,8 @@ import polars as pl
 
 from sfumato._arrays import Flags, Floats
 from sfumato.exceptions import DataError
-from sfumato.files.decimals import PLAIN_DECIMALS, from_units, text_of_units, to_units
 from sfumato.files.formulas import neutralise
-from sfumato.files.numbers import is_number
+from sfumato.files.numbers import PLAIN_DECIMALS, from_units, is_number, text_of_units, to_units
 from sfumato.files.schema import NumberColumn, Schema
 from sfumato.files.source import RawBatch
 

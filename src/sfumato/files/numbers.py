@@ -1,17 +1,134 @@
-"""Confidential cells as doubles, with the missing ones marked; a cell that is no number is named by its place."""
+"""Confidential cells as doubles, with the missing ones marked, and the decimals they are rounded to.
+
+A cell that is no number is named by its place. A released value is a whole number of units of 10^-decimals; the double
+next to it is a single division of two exactly held numbers, so that the text of a CSV file and the double of a Parquet
+file are the same value.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
+
+_LARGEST_POWER = 22  # 10^22 is the largest power of ten that a double holds exactly
+_EXACT = 2.0**50  # three bits below 2^53: perturbed values leave the range of the data
+_DIGITS = 15
+PLAIN_DECIMALS, _PLAIN_UNITS = 4, 1e15  # where doubles are written without an exponent
+
+
+def most_decimals(decimals: int, largest: float) -> int | None:
+    """Return the decimals that doubles up to `largest` can keep exactly, at most `decimals`; None if none do.
+
+    Examples
+    --------
+    >>> most_decimals(2, 1e6), most_decimals(17, 1.0)
+    (2, 15)
+    """
+    for kept in range(min(decimals, _LARGEST_POWER), -1, -1):
+        if largest * 10.0**kept <= _EXACT:
+            break
+    else:
+        kept = 0
+    if kept == _LARGEST_POWER and decimals > _LARGEST_POWER:
+        return None  # a column of tiny numbers: counting decimals would round it away
+    return kept
+
+
+def to_units(values: Floats, decimals: int) -> Floats:
+    """Return values as whole numbers of units, rounded half to even."""
+    return np.rint(values * 10.0**decimals)
+
+
+def from_units(units: Floats, decimals: int) -> Floats:
+    """Return the doubles nearest to whole numbers of units."""
+    values: Floats = units / 10.0**decimals
+    return values
+
+
+def decimals_of_text(cells: pl.Series) -> tuple[int, int]:
+    """Return the fewest and the most decimals of numbers written as text (missing cells left out).
+
+    Examples
+    --------
+    >>> decimals_of_text(pl.Series(["1.50", "2", "-3.125", "1e-4"]))
+    (0, 4)
+    """
+    if len(cells) == 0:
+        return 0, 0
+    powers = cells.str.contains("[eE]")
+    if powers.any():
+        counts = [_decimals(text) for text in cells.filter(powers)]
+        cells = cells.filter(~powers)
+        fewest, most = decimals_of_text(cells) if len(cells) else (min(counts), max(counts))
+        return min(fewest, *counts), max(most, *counts)
+    behind = (cells.str.len_bytes() - cells.str.find(".", literal=True) - 1).fill_null(0)
+    low, high = behind.min(), behind.max()
+    assert isinstance(low, int)
+    assert isinstance(high, int)
+    return low, high
+
+
+def _decimals(text: str) -> int:
+    exponent = Decimal(text.strip()).as_tuple().exponent
+    return max(0, -int(exponent)) if isinstance(exponent, int) else 0
+
+
+def decimals_of_doubles(values: NDArray[np.floating], known: int) -> int:
+    """Return the decimals that doubles need, beginning with `known`, up to the 15 digits they hold.
+
+    Examples
+    --------
+    >>> decimals_of_doubles(np.array([0.5, 12.25, 3.0]), 0)
+    2
+    """
+    if len(values) == 0:
+        return known
+    largest = float(np.abs(values).max())
+    doubles = values.astype(np.float64)
+    for decimals in range(known, _DIGITS + 1):
+        if largest * 10.0**decimals > _EXACT:
+            return decimals
+        back = from_units(to_units(doubles, decimals), decimals)
+        if bool((back.astype(values.dtype) == values).all()):
+            return decimals
+    return 300 if largest * 10.0**_LARGEST_POWER <= _EXACT else _DIGITS
+
+
+def text_of_units(units: Floats, decimals: int, fewest: int) -> pl.Series:
+    """Return whole numbers of units as text with the column's decimals; zeros beyond `fewest` decimals are left out.
+
+    Examples
+    --------
+    >>> text_of_units(np.array([1250.0, -5.0, 300.0]), 2, 1).to_list()
+    ['12.5', '-0.05', '3.0']
+    """
+    whole = pl.Series("units", units.astype(np.int64))
+    if decimals == 0:
+        return whole.cast(pl.String)
+    if fewest <= 1 and decimals <= PLAIN_DECIMALS and np.abs(units).max(initial=0.0) < _PLAIN_UNITS:
+        # the shortest text of the nearest double has the same digits, and is much faster
+        text = pl.Series(from_units(units, decimals)).cast(pl.String)
+        return text if fewest == 1 else text.str.strip_suffix(".0")
+    step = 10**decimals
+    size = pl.col("units").abs()
+    behind = (size % step).cast(pl.String).str.zfill(decimals)
+    if fewest < decimals:
+        kept = behind.str.slice(0, fewest) + behind.str.slice(fewest).str.strip_chars_end("0")
+        behind = pl.when(kept == "").then(pl.lit("")).otherwise(pl.lit(".") + kept)
+    else:
+        behind = pl.lit(".") + behind
+    sign = pl.when(pl.col("units") < 0).then(pl.lit("-")).otherwise(pl.lit(""))
+    return whole.to_frame().select(text=sign + (size // step).cast(pl.String) + behind)["text"]
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import SEPARATORS, CsvFile
@@ -98,3 +99,14 @@ def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_
     if kind.startswith("csv"):
         return CsvSource(CsvFile.of(file), chunk_bytes=CHUNK_BYTES if batch_rows is None else max(64, 40 * batch_rows))
     return TypedSource(path, kind, batch_rows=batch_rows)
+
+
+def is_postgres(address: Any) -> bool:
+    """Tell whether something is the address of a PostgreSQL database.
+
+    Examples
+    --------
+    >>> is_postgres("postgresql://localhost/bank"), is_postgres("people.csv")
+    (True, False)
+    """
+    return isinstance(address, str) and address.startswith(("postgresql://", "postgres://"))

@@ -20,8 +20,7 @@ from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.core.travel import filled_summary, learnt_of
 from sfumato.exceptions import DataError
-from sfumato.files.decimals import decimals_of_doubles, decimals_of_text, most_decimals
-from sfumato.files.numbers import NumberBatch
+from sfumato.files.numbers import NumberBatch, decimals_of_doubles, decimals_of_text, most_decimals
 
 _LARGEST_WHOLE = 2.0**53
 _LEARNT = ("n_rows", "_fewest", "_most", "_missing", "_low", "_high")  # what a look has learnt, beside `also`

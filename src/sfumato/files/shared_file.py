@@ -17,7 +17,7 @@ from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.schema import known_type
 from sfumato.files.source import CsvStyle
-from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.outputs import write_atomically
 
 _HEADER = b"sfumato-shared-1"
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.numbers import number_table
+from sfumato.core.numbers import label_codes, number_table
 from sfumato.exceptions import DataError
 
 # Squares and their sums must stay finite in float64.
@@ -105,50 +105,6 @@ def column_names(values: Any, n_columns: int) -> list[Any]:
     return list(range(n_columns)) if columns is None else list(columns)
 
 
-def as_codes(labels: Any, name: str) -> NDArray[np.intp]:
-    """Return cluster labels as the numbers 0..k-1, in the order of the sorted labels.
-
-    Numbers that no row carries are not clusters: an empty cluster leaves no trace. A label for
-    noise (-1, say) is a cluster like any other; leave those rows out before if that is not meant.
-
-    Parameters
-    ----------
-    labels : array_like of shape (n,)
-        Integers, booleans, whole floats or strings.
-    name : str
-        What the labels are called in messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Codes without gaps.
-
-    Examples
-    --------
-    >>> as_codes(["b", "a", "b"], "before")
-    array([1, 0, 1])
-    """
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise DataError(f"{name}: expected one label for each row, got {array.ndim} dimensions")
-    if array.size == 0:
-        raise DataError(f"{name}: there are no labels")
-    if np.ma.is_masked(labels):
-        raise DataError(f"{name}: some labels are masked", hint="every row needs a label")
-    if array.dtype.kind in "OT":
-        # `tolist` would turn a mixture of 1 and "1" into one cluster without a word
-        if len({isinstance(label, str) for label in array}) > 1:
-            raise DataError(f"{name}: labels mix strings with other values", hint="every row needs a label of one kind")
-        array = np.array(array.tolist())
-    whole = array.dtype.kind == "f" and bool(np.all(np.isfinite(array)) and np.all(array == np.round(array)))
-    if not whole and array.dtype.kind not in "biuUS":
-        raise DataError(
-            f"{name}: labels must be whole numbers or strings without gaps, got type {array.dtype}",
-            hint="every row needs a label of one kind",
-        )
-    return np.unique(array, return_inverse=True)[1].reshape(-1)
-
-
 def as_paired_codes(before: Any, after: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the codes of two labellings of the same rows.
 
@@ -162,7 +118,7 @@ def as_paired_codes(before: Any, after: Any) -> tuple[NDArray[np.intp], NDArray[
     >>> as_paired_codes([5, 5, 7], ["x", "y", "y"])
     (array([0, 0, 1]), array([0, 1, 1]))
     """
-    a, b = as_codes(before, "before"), as_codes(after, "after")
+    a, b = label_codes(before, "before"), label_codes(after, "after")
     if a.size != b.size:
         raise DataError(f"before has {a.size} labels, after has {b.size}: both must label the same rows")
     return a, b
@@ -188,7 +144,7 @@ def as_codes_for(table: NDArray[np.float64], labels: Any) -> tuple[NDArray[np.in
     >>> as_codes_for(np.zeros((3, 1)), [4, 9, 4])
     (array([0, 1, 0]), 2)
     """
-    codes = as_codes(labels, "labels")
+    codes = label_codes(labels, "labels")
     if codes.size != table.shape[0]:
         raise DataError(f"labels: got {codes.size} labels for {table.shape[0]} rows")
     n_clusters = int(codes.max()) + 1

@@ -13,9 +13,8 @@ from sfumato.core.keys import Key
 from sfumato.exceptions import DataError, PolicyLimitError
 from sfumato.files.coded import coded_source
 from sfumato.files.entire import cells_at, number_frame
-from sfumato.files.headers import require_columns
 from sfumato.files.schema import ColumnRules
-from sfumato.files.source import Source
+from sfumato.files.source import Source, require_columns
 from sfumato.pipeline.cells import Cells
 from sfumato.policy.model import Limits
 from sfumato.policy.roles import Roles

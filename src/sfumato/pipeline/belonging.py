@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
+from sfumato.core.stream import table_hasher
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source
-from sfumato.files.headers import require_columns
 from sfumato.files.schema import ColumnRules
-from sfumato.files.source import Source
+from sfumato.files.source import Source, require_columns
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.watch import Watch
+from sfumato.pipeline.engines.engine import Watch
 from sfumato.policy.roles import Roles
 from sfumato.receipts.body import ReceiptBody
 

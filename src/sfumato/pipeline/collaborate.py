@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.fingerprint import table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import table_hasher
 from sfumato.core.summaries import Survey
 from sfumato.exceptions import ParameterError, SharedKeyWarning
 from sfumato.files.opening import file_kind, open_source
@@ -20,14 +20,13 @@ from sfumato.files.source import Described, Source
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
-from sfumato.pipeline.engines.engine import Tally
+from sfumato.pipeline.engines.engine import Tally, Watch
 from sfumato.pipeline.engines.joint import JointEngine, NextPassError, OffsetSource, merged_learnt, own_answer
 from sfumato.pipeline.engines.local import LocalEngine
 from sfumato.pipeline.fit import fit
 from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import choose_key
 from sfumato.pipeline.plan import Plan, make_plan, settle_policy
-from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
-from sfumato.files.decimals import from_units, to_units
+from sfumato.files.numbers import from_units, to_units
 from sfumato.files.schema import Schema
 
 _BINS = 1 << 16

@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, run_rounds
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import RowHasher, table_hasher
 from sfumato.core.summaries import Gathered, Survey, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import Look, Schema, coarse_range
 from sfumato.files.source import Described
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Engine
+from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
-from sfumato.pipeline.watch import Watch
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,16 +26,13 @@ from sfumato.files.kept import singled_out
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.pipeline.engines.engine import Engine, Tally, WriteJob, require_relations
+from sfumato.pipeline.engines.engine import Engine, Tally, Watch, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit
-from sfumato.pipeline.history import History
-from sfumato.pipeline.keys import ReleaseKey
+from sfumato.pipeline.keys import History, ReleaseKey
 from sfumato.pipeline.plan import make_plan
 from sfumato.pipeline.undo import undo_map
-from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
-from sfumato.receipts.body import ReceiptBody, order_subkey, release_identity, seal_receipt
-from sfumato.receipts.finding import receipt_path, write_private
+from sfumato.receipts.body import ReceiptBody, order_subkey, receipt_path, release_identity, seal_receipt, write_private
 from sfumato.receipts.released_rows import rows_hasher
 from sfumato.receipts.shown import Receipt
 

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.coded import CodedColumns
+from sfumato.files.entire import add_labels, read_labels, same_cells
 from sfumato.files.formats.sinks import open_sink
-from sfumato.files.headers import require_columns
-from sfumato.files.labels import add_labels, read_labels, same_cells
 from sfumato.files.numbers import parse_column
 from sfumato.files.opening import file_kind, open_released, open_source
-from sfumato.files.source import Source
+from sfumato.files.source import Source, require_columns
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.pipeline.belonging import require_original
-from sfumato.pipeline.watch import Watch
+from sfumato.pipeline.engines.engine import Watch
 from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.finding import receipt_of, receipt_of_file
 from sfumato.receipts.released_rows import ReleasedRows, is_released_file

@@ -1,4 +1,4 @@
-"""What a release will do, settled before a row is read: policy, roles, method."""
+"""What a release will do, settled before a row is read: policy, roles, and the method, made from the catalogue."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 from sfumato.core.keys import Key
 from sfumato.core.relations import Relation, coded_relation, parse_relation
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, ParameterError, PolicyError
+from sfumato.exceptions import DataError, ParameterError, PolicyError, SfumatoError
 from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
-from sfumato.files.headers import require_columns
-from sfumato.files.source import Described
-from sfumato.perturb.catalogue import DEFAULT_METHOD
+from sfumato.files.source import Described, require_columns
+from sfumato.perturb.catalogue import DEFAULT_METHOD, METHODS, method
+from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.parameters import check_parameter, nearest_name
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.method import build_drive
 from sfumato.policy.model import Column, MethodChoice, Policy, read_policy
 from sfumato.policy.other_kinds import has_other_kinds
 from sfumato.policy.roles import Roles, assign_roles
@@ -59,11 +59,11 @@ class Plan(Hidden):
 
 def settle_policy(
     policy: Policy | str | os.PathLike[str] | None,
-    *,
-    method: str | None = None,
+    method: Any = None,
     parameters: Mapping[str, Any] | None = None,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
+    *,
     record_id: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
@@ -82,7 +82,7 @@ def settle_policy(
         settled.release.name = name
     if shuffle is not None:
         settled.release.shuffle = shuffle
-    if method is not None and (settled.method is None or settled.method.name != method):
+    if isinstance(method, str) and (settled.method is None or settled.method.name != method):
         settled.method = MethodChoice(name=method)
     if parameters:
         chosen = settled.method or MethodChoice(name=DEFAULT_METHOD)
@@ -206,3 +206,78 @@ def _require_numbers(source: Described, roles: Roles) -> None:
                 f"{source.path}: column {name!r} holds {dtype}, not numbers, and nothing says what to do with it",
                 hint=f"drop it with identifier=[{name!r}], or release it unchanged with keep=[{name!r}]",
             )
+
+
+def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
+    """Return the method of a policy, ready to run.
+
+    Parameters
+    ----------
+    perturber : Perturber, optional
+        Used instead of the policy's method; its key and columns are not.
+    """
+    made = build_perturber(policy) if perturber is None else perturber
+    return Drive(made, key, release=policy.release.name)
+
+
+def build_perturber(policy: Policy) -> Any:
+    """Return the perturber of a policy: its method, enhanced and guarded as it says."""
+    row = _row(policy)
+    parameters = policy.method.parameters if policy.method else {}
+    check_settings(row, parameters, policy)
+    perturber = row.load()(**parameters)
+    if policy.enhance is not None:
+        laws = policy.enhance.distributions
+        given = None if laws is None else [tuple(law) for law in laws]
+        perturber = method("+rho").load()(perturber, fraction=policy.enhance.fraction, distributions=given)
+    if policy.guard is not None:
+        if not any(row.id == "guard" for row in METHODS):
+            raise PolicyError(f"{policy.where('guard')}this version has no guard", hint="leave [guard] out")
+        scaling = None if policy.guard.scaling == "none" else policy.guard.scaling
+        perturber = method("guard").load()(perturber, clusterings=tuple(policy.guard.kmeans), scaling=scaling)
+    return perturber
+
+
+def _row(policy: Policy) -> Method:
+    if policy.method is None:
+        return method(DEFAULT_METHOD)
+    problem: SfumatoError
+    try:
+        row = method(policy.method.name)
+    except ParameterError as error:
+        problem = error
+    else:
+        if not row.wraps:
+            return row
+        problem = ParameterError(f"{row.name} wraps another method", hint="use [enhance] or [guard] in the policy")
+    raise PolicyError(f"{policy.where('method', 'name')}{problem.message}", hint=problem.hint)
+
+
+def check_settings(row: Method, parameters: Mapping[str, Any], policy: Policy) -> None:
+    """Raise for unknown, secret or impossible parameters, with the line of the policy.
+
+    Parameters
+    ----------
+    policy : Policy
+        Knows the lines.
+    """
+    known = {parameter.name: parameter for parameter in row.parameters}
+    for name, value in parameters.items():
+        where = policy.where("method", name)
+        if name not in known:
+            near = nearest_name(name, list(known))
+            listed = ", ".join(known) or "none"
+            raise PolicyError(
+                f"{where}{row.name} [{row.id}] has no parameter {name!r}",
+                hint=f"{near + ' ' if near else ''}its parameters are: {listed}",
+            )
+        if known[name].secret:
+            raise PolicyError(
+                f"{where}{name} of {row.name} is a secret, and a policy or a command line holds none",
+                hint="leave it out and the key draws it, or use the Python interface",
+            )
+        try:
+            check_parameter(known[name], value, owner=row.name)
+        except ParameterError as error:
+            hint = error.hint or f"`sfumato methods {row.id}` says what it takes"
+            raise PolicyError(f"{where}{error.message}", hint=hint) from None

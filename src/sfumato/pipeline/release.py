@@ -12,18 +12,16 @@ from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
-from sfumato.files.formats.postgresql import PostgresSource, copy_to_table, is_postgres
-from sfumato.files.opening import file_kind, open_source
+from sfumato.files.formats.postgresql import PostgresSource, copy_to_table
+from sfumato.files.opening import file_kind, is_postgres, open_source
 from sfumato.files.source import Source
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
-from sfumato.pipeline.engines.engine import Engine
+from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.local import LocalEngine
-from sfumato.pipeline.history import History, history_files
 from sfumato.pipeline.job import ReleaseJob
-from sfumato.pipeline.keys import choose_key, key_folder
+from sfumato.pipeline.keys import History, choose_key, history_files, key_folder
 from sfumato.pipeline.plan import read_every_kind, settle_policy
-from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 from sfumato.receipts.shown import Receipt
 
@@ -123,15 +121,9 @@ def release(
     (99, ('age', 'wage'), ('id',))
     """
     chosen = None if method is None or isinstance(method, str) else method
+    reserved = history_files(key_folder(key))
     settled = settle_policy(
-        policy,
-        method=method if isinstance(method, str) else None,
-        parameters=parameters,
-        identifier=identifier,
-        keep=keep,
-        record_id=record_id,
-        name=name,
-        shuffle=shuffle,
+        policy, method, parameters, identifier, keep, record_id=record_id, name=name, shuffle=shuffle
     )
     sealed, page = (None if path is None else Path(path) for path in (receipt, report))
     with _target(target, table_name) as place:
@@ -146,7 +138,7 @@ def release(
             inputs(source, policy, key if new_key is None else None),
             force=force,
             folders=["the release"] if engine is not None else [],
-            reserved=history_files(key_folder(key)),
+            reserved=reserved,
         )
         kind = file_kind(place.path)
         with _table(source, query, batch_rows) as plain:

@@ -14,19 +14,18 @@ from sfumato.core.keys import Key
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.finish import assemble, finish_column
 from sfumato.files.formats.sinks import open_sink
-from sfumato.files.headers import require_columns
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.opening import file_kind, open_released, require_file
 from sfumato.files.schema import ColumnRules, NumberColumn, known_type
-from sfumato.files.source import RawBatch, Source
+from sfumato.files.source import RawBatch, Source, require_columns
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.reorder import Reorder
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engines.engine import Watch
 from sfumato.pipeline.undo import Undo, undo_map
-from sfumato.pipeline.watch import Watch
 from sfumato.policy.roles import Roles
 from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.finding import receipt_of_file

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.files.headers import require_columns
+from sfumato.files.source import require_columns
 
 Role = Literal["identifier", "keep", "confidential"]
 

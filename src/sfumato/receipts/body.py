@@ -2,17 +2,20 @@
 
 A key alone cannot put the rows back into their order, or undo a release: that also takes the name of the release,
 the method, the fingerprint of the table and what was fitted. The receipt holds them, encrypted and authenticated
-(AES-256-GCM under a subkey): who finds it without the key learns its length.
+(AES-256-GCM under a subkey): who finds it without the key learns its length. It stands beside the key.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import json
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,9 +28,11 @@ from sfumato.core.rows import RowRange
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION
 from sfumato.exceptions import ReceiptError
+from sfumato.files.storage.outputs import write_atomically
 
 _HEADER = "sfumato-receipt-1"
 _NONCE = 12
+_STALE_SECONDS = 60
 _BLOCK = 1 << 20  # rows whose words are held at once
 
 
@@ -197,3 +202,30 @@ def _body(data: dict[str, Any]) -> ReceiptBody:
         data[name] = tuple(data[name])
     data["fills"] = None if data["fills"] is None else tuple(data["fills"])
     return ReceiptBody(**data)
+
+
+def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
+    """Return where the receipt of a release stands: one file for each release, the same for the same noise."""
+    return folder / f"{target.name}.{body.identity[:8]}.receipt"
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a receipt or a report, whole or not at all, readable by its owner."""
+    _sweep(path)
+    reason = None
+    try:
+        write_atomically(path, lambda file: file.write(content))
+    except OSError as error:
+        reason = error.strerror
+    if reason is not None:
+        raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place for it")
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a killed run has left of this file, of receipts and of the history: writing them takes no minute."""
+    own = f".{path.name}."
+    for stale in path.parent.glob(".*.part"):
+        ours = stale.name.startswith((own, ".history.")) or ".receipt." in stale.name
+        with contextlib.suppress(OSError):
+            if ours and time.time() - stale.stat().st_mtime > _STALE_SECONDS:
+                stale.unlink()

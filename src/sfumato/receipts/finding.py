@@ -1,50 +1,19 @@
-"""Where receipts lie, and how the one of a release is found again."""
+"""How the receipt of a release is found again."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import ReceiptError
-from sfumato.files.storage.atomic import write_atomically
 from sfumato.files.storage.keyring import load_key
 from sfumato.files.storage.workspace import file_digest
 from sfumato.receipts.body import ReceiptBody, open_receipt
 
 _LARGEST_RECEIPT = 256 << 20
-_STALE_SECONDS = 60
-
-
-def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
-    """Return where the receipt of a release stands: one file for each release, the same for the same noise."""
-    return folder / f"{target.name}.{body.identity[:8]}.receipt"
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a receipt or a report, whole or not at all, readable by its owner."""
-    _sweep(path)
-    reason = None
-    try:
-        write_atomically(path, lambda file: file.write(content))
-    except OSError as error:
-        reason = error.strerror
-    if reason is not None:
-        raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place for it")
-
-
-def _sweep(path: Path) -> None:
-    """Remove what a killed run has left of this file, of receipts and of the history: writing them takes no minute."""
-    own = f".{path.name}."
-    for stale in path.parent.glob(".*.part"):
-        ours = stale.name.startswith((own, ".history.")) or ".receipt." in stale.name
-        with contextlib.suppress(OSError):
-            if ours and time.time() - stale.stat().st_mtime > _STALE_SECONDS:
-                stale.unlink()
 
 
 def read_receipt(path: Path, key: Key) -> ReceiptBody:

@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.fingerprint import RowHasher, table_hasher
 from sfumato.core.keys import Key
 from sfumato.core.numbers import number_table
 from sfumato.core.rows import RowNumbers, RowRange
+from sfumato.core.stream import RowHasher, table_hasher
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.coded import CodedColumns
-from sfumato.files.decimals import to_units
 from sfumato.files.finish import released_cells
-from sfumato.files.numbers import is_number
+from sfumato.files.numbers import is_number, to_units
 from sfumato.files.schema import ColumnRules, NumberColumn, known_type
 from sfumato.files.storage.workspace import file_digest
 from sfumato.frames.frame import all_columns, as_polars, is_dataframe, numbers_with_gaps

@@ -8,7 +8,7 @@ from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.outputs import write_atomically
 from sfumato.report.blocks import Block, Page
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
-from sfumato.pipeline.history import History
+from sfumato.pipeline.engines.engine import Watch
 from sfumato.pipeline.job import ReleaseJob
-from sfumato.pipeline.keys import choose_key
+from sfumato.pipeline.keys import History, choose_key
 from sfumato.pipeline.plan import read_every_kind, settle_policy
-from sfumato.pipeline.watch import Watch
 from sfumato.policy.model import Policy
 from sfumato.spark.coded import CodedTable, learn_spark_columns
 from sfumato.spark.engine import SparkEngine
@@ -71,14 +70,7 @@ def release(
     table = SparkTable(dataframe, row_number=row_number, record_id=record_id)
     owner = choose_key(key, Path("spark-release"))
     settled = settle_policy(
-        policy,
-        method=method if isinstance(method, str) else None,
-        parameters=parameters,
-        identifier=identifier,
-        keep=keep,
-        record_id=record_id,
-        name=name,
-        shuffle=shuffle,
+        policy, method, parameters, identifier, keep, record_id=record_id, name=name, shuffle=shuffle
     )
     if settled.audit is not None:
         raise ParameterError(

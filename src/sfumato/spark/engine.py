@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 
 from sfumato import exceptions
 from sfumato._arrays import Floats
-from sfumato.core.coverage import Coverage
 from sfumato.core.passes import Facts
-from sfumato.core.rows import Rows
+from sfumato.core.rows import Coverage, Rows
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
@@ -29,8 +28,7 @@ from sfumato.files.schema import Look
 from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import BUNDLE_ROWS, Grouping
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob
-from sfumato.pipeline.watch import Watch
+from sfumato.pipeline.engines.engine import Tally, Watch, WriteJob
 from sfumato.spark.coded import coded_data
 from sfumato.spark.errand import cells_data, job_data, rounds_data, summary_data
 from sfumato.spark.meeting import BUNDLE, GROUP, group_rows, release_rows

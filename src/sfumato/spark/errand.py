@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import Facts
 from sfumato.core.relations import parse_relation
-from sfumato.core.stream import Streams
+from sfumato.core.stream import RowHasher, Streams
 from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.files.schema import ColumnRules, NumberColumn
 from sfumato.perturb.mechanism.drive import Drive

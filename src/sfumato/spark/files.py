@@ -11,7 +11,7 @@ from sfumato.files.formats.typed_source import TypedSource
 from sfumato.files.opening import file_kind
 from sfumato.files.source import Source
 from sfumato.files.storage.workspace import Workspace
-from sfumato.pipeline.watch import Watch
+from sfumato.pipeline.engines.engine import Watch
 from sfumato.spark.coded import CodedTable
 from sfumato.spark.engine import SparkEngine
 from sfumato.spark.session import spark_session

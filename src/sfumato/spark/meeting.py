@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.coverage import Coverage
-from sfumato.core.rows import RowNumbers, RowRange, Rows
+from sfumato.core.rows import Coverage, RowNumbers, RowRange, Rows
 from sfumato.core.tiles import spans
 from sfumato.files.finish import assemble, output_types
 from sfumato.files.formats.arrow_rows import raw_rows, record_batches, whole_rows

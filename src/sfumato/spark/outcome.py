@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.accumulators import AccumulatorParam
 
-from sfumato.core.coverage import Coverage
+from sfumato.core.rows import Coverage
 from sfumato.pipeline.engines.engine import Tally
 
 

@@ -15,8 +15,7 @@ from urllib.parse import unquote
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.coded import CodedColumns
 from sfumato.files.formats.arrow_rows import polars_frame, polars_types
-from sfumato.files.headers import check_headers, require_columns
-from sfumato.files.source import CsvStyle
+from sfumato.files.source import CsvStyle, check_headers, require_columns
 
 NUMBER = "sfumato row number"
 _FILE, _OFFSET = "sfumato file", "sfumato offset"

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.coverage import Coverage
-from sfumato.core.rows import Rows
+from sfumato.core.rows import Coverage, Rows
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from sfumato.exceptions import DataError
-from sfumato.files.storage.held_folder import hold_new, let_go, sweep
+from sfumato.files.storage.workspace import hold_new, let_go, sweep
 
 
 def private_home() -> Path:

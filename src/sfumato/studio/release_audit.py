@@ -13,8 +13,8 @@ from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source
+from sfumato.files.entire import numbers_at
 from sfumato.files.opening import open_source
-from sfumato.files.rows_at import numbers_at
 from sfumato.receipts.body import release_places
 from sfumato.receipts.shown import Receipt
 from sfumato.studio.session import BATCH_ROWS

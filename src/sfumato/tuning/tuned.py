@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.outputs import write_atomically
 from sfumato.tuning.comparison import Frozen, Grade
 from sfumato.tuning.search import Score
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.numbers import label_codes
 from sfumato.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -146,13 +147,11 @@ def label_table(labels: Mapping[int, ArrayLike] | ArrayLike, n_rows: int) -> Int
     >>> label_table({2: [5, 5, 7]}, 3).tolist()
     [[0], [0], [1]]
     """
-    listed = [labels[k] for k in sorted(labels)] if isinstance(labels, Mapping) else np.asarray(labels).T
-    columns = [np.atleast_1d(np.asarray(one)) for one in listed]
+    listed = [labels[k] for k in sorted(labels)] if isinstance(labels, Mapping) else np.asanyarray(labels).T
+    columns = [np.atleast_1d(one) for one in listed]
     if not columns or any(column.shape != (n_rows,) for column in columns):
         raise DataError(f"labels must hold one label for each of the {n_rows} rows and every clustering")
-    return np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns]).astype(
-        np.int64
-    )
+    return np.column_stack([label_codes(column, "labels") for column in columns]).astype(np.int64)
 
 
 def clusterings_of(table: FloatArray, labels: IntArray, scaling: str = "std") -> Clusterings:

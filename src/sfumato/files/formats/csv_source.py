@@ -16,10 +16,9 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.files.formats.csv_decimals import decimals_of_block
+from sfumato.files.formats.csv_cells import decimals_of_block
 from sfumato.files.formats.csv_dialect import CsvFile, Unescaped, doubt_about, separator_of
-from sfumato.files.headers import check_headers
-from sfumato.files.source import CsvStyle, RawBatch
+from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
 CHUNK_BYTES = 2 << 20
 _LONGEST_RECORD = 64 << 20

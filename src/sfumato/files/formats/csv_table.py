@@ -11,7 +11,7 @@ import polars as pl
 from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import CsvFile
 from sfumato.files.formats.csv_source import CsvSource
-from sfumato.files.storage.atomic import write_atomically
+from sfumato.files.storage.outputs import write_atomically
 
 
 def read_csv(file: str | os.PathLike[str]) -> pl.DataFrame:

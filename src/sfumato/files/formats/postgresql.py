@@ -14,8 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from sfumato.exceptions import DataError, MissingComponentError, ParameterError, SfumatoError
 from sfumato.files.formats.arrow_rows import polars_types, raw_rows
-from sfumato.files.headers import check_headers
-from sfumato.files.source import CsvStyle, RawBatch
+from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
 _SAME_ORDER = (
     "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
@@ -23,17 +22,6 @@ _SAME_ORDER = (
     "SET LOCAL max_parallel_workers_per_gather = 0",
 )
 _BATCH_BYTES = 8 << 20
-
-
-def is_postgres(address: Any) -> bool:
-    """Tell whether something is the address of a PostgreSQL database.
-
-    Examples
-    --------
-    >>> is_postgres("postgresql://localhost/bank"), is_postgres("people.csv")
-    (True, False)
-    """
-    return isinstance(address, str) and address.startswith(("postgresql://", "postgres://"))
 
 
 class PostgresSource:

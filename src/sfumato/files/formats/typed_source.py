@@ -9,8 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from sfumato.exceptions import DataError
-from sfumato.files.headers import check_headers
-from sfumato.files.source import CsvStyle, RawBatch
+from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
 _BATCH_CELLS = 1 << 21
 

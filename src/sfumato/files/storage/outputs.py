@@ -1,20 +1,33 @@
-"""Where a command writes: one rule for every path, checked before any work is done.
+"""Where a command writes: one rule for every path, checked before any work is done; files stand whole or not at all.
 
 An output is a new file, or with `force` an existing regular one. It is never an input, nor another output, by whatever
 name: files are compared by what they are on the disk, so that links do not hide anything. A key is never replaced.
+What this process has put in place is noted, so that whoever says "nothing was written" can know it.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sfumato.exceptions import DataError
 
+_written: list[Path] = []
 _KEY, _HISTORY = b"sfumato-key-", b"sfumato-history-"
+
+
+def note_written(path: Path) -> None:
+    """Remember a file that stands in its place now."""
+    _written.append(path)
+
+
+def written_files() -> tuple[Path, ...]:
+    """Return the files that were put in place and are still there, in order, each once."""
+    return tuple(path for path in dict.fromkeys(_written) if path.exists())
 
 
 def inputs(*given: Any) -> list[Path]:
@@ -135,3 +148,30 @@ def _identity(path: Path) -> object:
         around = path.absolute().parent.stat()
         return around.st_dev, around.st_ino, path.name
     return status.st_dev, status.st_ino
+
+
+def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
+    """Write a file beside its place under a name of its own, then rename it there.
+
+    Parameters
+    ----------
+    path : path
+        An existing regular file is replaced; a key, a device, a folder or a symbolic link is refused.
+    write : callable
+        Writes the content to the open binary file.
+    """
+    target = Path(path)
+    problem = problem_with(target, force=True)
+    if problem is not None:
+        raise DataError(problem[0], hint=problem[1])
+    descriptor, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).replace(target)
+        note_written(target)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise

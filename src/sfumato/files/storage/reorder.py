@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.core.in_order import in_order
+from sfumato.core.tiles import in_order
 from sfumato.files.formats.plain import PLAIN_LAYOUT
 from sfumato.files.formats.sinks import Sink
 from sfumato.files.storage.workspace import Workspace, open_private

@@ -1,18 +1,23 @@
 """A folder of one's own beside the target: whatever happens, the target stands whole or not at all.
 
-Everything unfinished lives in a hidden folder that only its owner can enter, held while the release runs; a run
-that was killed leaves a folder without a holder, and the next release to the same target sweeps it.
+Everything unfinished lives in a hidden folder that only its owner can enter, held by a lock while the release runs; a
+run that was killed leaves a folder without a holder, and the next release to the same target sweeps it.
+
+The operating system lets go of the lock with the process, however it ends. A folder stands for a moment before its
+lock is held, and another process may sweep it just then; its maker notices and makes another one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import os
 import re
 import secrets
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -20,11 +25,75 @@ from typing import BinaryIO, Self
 import polars as pl
 
 from sfumato.exceptions import DataError, SfumatoError
-from sfumato.files.storage.held_folder import hold_new, let_go, sweep
-from sfumato.files.storage.outputs import problem_with
-from sfumato.files.storage.written import note_written
+from sfumato.files.storage.outputs import note_written, problem_with
 
+_LOCK = "lock"
+_TRIES = 100
 _ENDING = ".sfumato-part"
+
+
+def hold_new(path: Callable[[], Path]) -> tuple[Path, int]:
+    """Make a folder that only its owner can enter, and hold it.
+
+    Parameters
+    ----------
+    path : callable
+        Return a new name each time.
+
+    Returns
+    -------
+    tuple of Path and int
+        The folder and the descriptor of its lock.
+    """
+    for _ in range(_TRIES):
+        folder = path()
+        folder.mkdir(mode=0o700)
+        try:
+            lock = _held(folder)
+        except FileNotFoundError:  # swept before the lock stood
+            continue
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        if lock is not None:
+            return folder, lock
+    raise OSError(errno.EBUSY, "other processes keep sweeping the folder")
+
+
+def let_go(folder: Path, lock: int) -> None:
+    """Remove a folder with everything in it, and let go of its lock."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
+
+
+def sweep(folders: Iterable[Path]) -> int:
+    """Remove those folders whose process has ended; return how many."""
+    swept = 0
+    for left in folders:
+        if left.is_symlink() or not left.is_dir():
+            continue
+        with contextlib.suppress(OSError):  # another one was quicker, or it is not ours
+            lock = _held(left)
+            if lock is not None:
+                let_go(left, lock)
+                swept += 1
+    return swept
+
+
+def _held(folder: Path) -> int | None:
+    """Return a descriptor that holds the folder's lock, or None if another process holds or removes it."""
+    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(lock), (folder / _LOCK).stat()):
+            return lock
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except OSError:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None
 
 
 def check_target(target: Path, *, force: bool, folder: bool = False) -> None:

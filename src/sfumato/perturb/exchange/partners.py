@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.core.cipher import WordStream
 from sfumato.core.linear import sum_in_order
+from sfumato.core.rows import WordStream
 from sfumato.core.secret import Hidden
 from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.guard.atoms import Atoms

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.core.lattice import exact_product, lattice_bits, to_steps
+from sfumato.core.linear import exact_product, lattice_bits, to_steps
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Moments

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.lattice import exact_product
+from sfumato.core.linear import exact_product
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
 from sfumato.perturb.exchange.setting import Setting

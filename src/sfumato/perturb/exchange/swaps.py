@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.cipher import WordStream
+from sfumato.core.rows import WordStream
 from sfumato.perturb.exchange.space import MixedSpace, Pull
 
 _CHUNK = 1 << 15  # rows whose pulls are computed at once

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.lattice import exact_product
+from sfumato.core.linear import exact_product
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary

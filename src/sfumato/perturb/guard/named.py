@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
-from sfumato.cluster.likely_centres import likely_centres
+from sfumato.cluster.lattice_kmeans import likely_centres
 from sfumato.cluster.prototypes import likely_prototypes
-from sfumato.core.lattice import exact_product, lattice_bits, to_steps
+from sfumato.core.linear import exact_product, lattice_bits, to_steps
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams

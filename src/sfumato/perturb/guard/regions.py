@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.fast import compiled_kernels
-from sfumato.core.lattice import LARGEST_STEPS, exact_product
+from sfumato.core.linear import LARGEST_STEPS, exact_product
 from sfumato.core.secret import Hidden
 from sfumato.perturb.guard.named import Space
 

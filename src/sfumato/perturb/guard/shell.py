@@ -1,23 +1,26 @@
-"""What the guard's methods share: their parameters, the passes that find the atoms, and whom they refuse."""
+"""What the guard's methods share: their parameters, the passes that find the atoms, and whom they refuse.
+
+Some rows are held by their numbers: those of small atoms, and all of a small table.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.passes import Facts, ask, ask_both
-from sfumato.core.rows import Rows
+from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Moments, Sample
+from sfumato.core.summaries import Moments, Sample, Summary
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
-from sfumato.perturb.guard.gather import Collected
 from sfumato.perturb.guard.named import USUAL_CARE, Space, count_of_prototypes, find_space, is_count, name_clusterings
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
 from sfumato.perturb.guard.regions import Regions
@@ -26,11 +29,103 @@ from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimal
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.state import FittedState
 
+# (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
+Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
 # (settling, tile, rows) -> released tile, and which rows lie outside their regions
 Release = Callable[[Settling, Floats, Rows], tuple[Floats, Flags]]
 
 _STILL = 0.01  # centres that move less, in units of the space, need no second look
 SAMPLE_ROWS = 100_000  # rows on which the clusterings are named
+
+
+class Collected(Summary):
+    """The rows of some atoms; merging is a disjoint union."""
+
+    learnt: ClassVar[tuple[str, ...]] = ("_parts",)
+
+    def __init__(self, select: Select) -> None:
+        self._select = select
+        self._parts: list[tuple[NDArray[np.uint64], Floats, Integers]] = []
+
+    def fresh(self) -> Self:
+        return type(self)(self._select)
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        values, atoms = self._select(tile, rows)
+        kept = atoms >= 0
+        if kept.any():
+            self._parts.append((rows.labels()[kept], values[:, kept], atoms[kept]))
+
+    def merge(self, other: Self) -> None:
+        self._parts += other._parts
+
+    def sorted(self, n_columns: int) -> tuple[NDArray[np.uint64], Floats, Integers]:
+        """Return row labels, values of shape (d, rows) and atoms, in the order of the labels."""
+        if not self._parts:
+            return np.empty(0, dtype=np.uint64), np.empty((n_columns, 0)), np.empty(0, dtype=np.int64)
+        labels = np.concatenate([part[0] for part in self._parts])
+        order = np.argsort(labels, kind="stable")
+        if (labels[order][1:] == labels[order][:-1]).any():
+            raise DataError(
+                "several rows have one record id, and this method gives every row a place of its own",
+                hint="leave out the record id: mixed rows carry no noise that would average out",
+            )
+        values = np.concatenate([part[1] for part in self._parts], axis=1)[:, order]
+        return labels[order], values, np.concatenate([part[2] for part in self._parts])[order]
+
+
+@dataclass(frozen=True, repr=False)
+class WholeTable(Hidden):
+    """A gathered table as one batch, for passes that are made in the fold.
+
+    Attributes
+    ----------
+    values : array of shape (d, n)
+    """
+
+    values: Floats
+
+    @property
+    def rows(self) -> RowRange:
+        """All rows."""
+        return RowRange(0, self.values.shape[1])
+
+    def __len__(self) -> int:
+        return int(self.values.shape[1])
+
+    def tile(self, start: int, stop: int) -> Floats:
+        """Return some of the rows."""
+        return self.values[:, start:stop].copy()
+
+
+@dataclass(frozen=True, repr=False)
+class Stored(Hidden):
+    """Released rows of the small atoms, or other rows that are known beforehand.
+
+    Attributes
+    ----------
+    labels : array of shape (m,), sorted
+    rows : array of shape (d, m)
+    """
+
+    labels: NDArray[np.uint64]
+    rows: Floats
+
+    def find(self, labels: NDArray[np.uint64]) -> Floats:
+        """Return the released rows of some row labels."""
+        at = np.searchsorted(self.labels, labels)
+        if len(labels) and (at.max() >= len(self.labels) or not (self.labels[at] == labels).all()):
+            raise DataError(
+                "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
+            )
+        return self.rows[:, at]
+
+    def replace_in(self, tile: Floats, labels: NDArray[np.uint64]) -> None:
+        """Put the stored rows in the place of those with their labels; other rows stay."""
+        if len(self.labels):
+            at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
+            here = self.labels[at] == labels
+            tile[:, here] = self.rows[:, at[here]]
 
 
 @dataclass(frozen=True, repr=False)

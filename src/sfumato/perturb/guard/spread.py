@@ -1,15 +1,83 @@
-"""How much of the scatter inside atoms each column keeps."""
+"""The scatter inside atoms: how much of it each column keeps, and rows drawn anew that have it.
+
+Rows of a large atom are normal, with exactly the mean and covariance it should have; those of a small group are mixed
+by a random orthogonal matrix: mean and covariance stay, rows do not.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import sqrt
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats
+from sfumato.core.linear import cholesky, exact_product, fixed_order_sum, lattice_bits, lower_inverse, to_steps
+from sfumato.core.rows import Rows
+from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
+from sfumato.core.variates import normal
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.placing import Placed
 
-_LEAST, _MOST = 0.25, 1.1  # limits of the squared spread
+DRAW_BITS = 16  # normal numbers are at most 8.3 in size: 2^20 steps
+_LEAST_SHARE, _MOST_SHARE = 0.25, 1.1  # limits of the squared spread
 _REACHING = (0.8, 1.0)  # shares of the columns that can shrink as much as all are asked to
+_LEAST = 0.05  # rows that are all alike still move by so many units of the space
+
+
+@dataclass(frozen=True, repr=False)
+class Scatter(Hidden):
+    """Turns normal numbers into deviations of an atom's rows.
+
+    Attributes
+    ----------
+    matrix : array of shape (d, d)
+        In whole steps.
+    bits : int
+    centre : array of shape (d,)
+        What the mean of the draws becomes.
+    """
+
+    matrix: Floats
+    bits: int
+    centre: Floats
+
+    def deviations(self, steps: Floats) -> Floats:
+        """Return the deviations for normal numbers in whole steps, shape (d, rows)."""
+        made: Floats = exact_product(self.matrix, steps) * 2.0 ** -(self.bits + DRAW_BITS) - self.centre[:, None]
+        return made
+
+
+def draw_steps(names: tuple[str, ...], rows: Rows, streams: Streams) -> Floats:
+    """Return one normal number for each row and column, in whole steps."""
+    return np.stack([to_steps(normal(streams.words("mixing", name, rows)), DRAW_BITS) for name in names])
+
+
+def scatter_of(wanted: Floats, drawn_mean: Floats, drawn: Floats, spread: Floats) -> Scatter:
+    """Return the scatter that gives draws of known moments the covariance of an atom, times the spread.
+
+    Parameters
+    ----------
+    wanted : array of shape (d, d)
+        Covariance of the atom.
+    drawn_mean, drawn : arrays of shape (d,) and (d, d)
+        Mean and covariance of the normal numbers that its rows draw.
+    spread : array of shape (d,)
+        Share of each column's standard deviation that is kept.
+    """
+    factor = cholesky(wanted) * spread[:, None]
+    white = lower_inverse(cholesky(drawn, tolerance=0.0))
+    matrix = np.zeros_like(factor)
+    for index in range(len(factor)):  # a product in a fixed order
+        matrix += factor[:, index][:, None] * white[index]
+    bits = lattice_bits(float(np.abs(matrix).max(initial=0.0)))
+    steps = to_steps(matrix, bits)
+    centre = np.zeros(len(matrix))
+    for index in range(len(matrix)):
+        centre += steps[:, index] * 2.0**-bits * drawn_mean[index]
+    return Scatter(steps, bits, centre)
 
 
 def column_spread(
@@ -45,10 +113,10 @@ def column_spread(
     share = (between + spread * spread * inside)[varies]
     kept = float(np.cumsum(share)[-1] / len(share)) if len(share) else 1.0
     if len(share):
-        least = np.sort((between + _LEAST * inside)[varies])
+        least = np.sort((between + _LEAST_SHARE * inside)[varies])
         kept = max(kept, float(least[int(_REACHING[draw % len(_REACHING)] * (len(least) - 1))]))
     squared = np.divide(kept - between, inside, out=np.ones_like(inside), where=inside > 1e-9)
-    kept_spread: Floats = np.sqrt(np.clip(squared, _LEAST, _MOST))
+    kept_spread: Floats = np.sqrt(np.clip(squared, _LEAST_SHARE, _MOST_SHARE))
     return kept_spread
 
 
@@ -57,3 +125,93 @@ def _weighted(values: Floats, weights: Floats) -> Floats:
     for row, weight in zip(values, weights, strict=True):
         total += weight * row
     return total
+
+
+def haar_words(n_rows: int, n_columns: int) -> int:
+    """Return how many random words `mix_rows` takes."""
+    return n_rows * (n_rows - 1) // 2 if n_rows > 2 else n_columns
+
+
+def mix_rows(deviations: Floats, words: NDArray[np.uint64]) -> Floats:
+    """Return y = Q R Q' x, with R uniform (Haar) among the orthogonal matrices of the complement of the ones vector.
+
+    R is a product of reflections along normal vectors (Stewart 1980), in a fixed order of sums. Two rows have no
+    mixture but themselves and each other, so theirs is a random direction of the same length instead.
+
+    Parameters
+    ----------
+    deviations : array of shape (d, n)
+        Rows less their mean.
+    words : array of shape (haar_words(n, d),)
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 2.0, -3.0, 0.0], [0.0, 1.0, 1.0, -2.0]])
+    >>> mixed = mix_rows(rows, np.arange(6, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    >>> bool(np.allclose(mixed @ mixed.T, rows @ rows.T)), bool(np.allclose(mixed.sum(axis=1), 0))
+    (True, True)
+    """
+    n = deviations.shape[1]
+    draws = normal(words)
+    if n < 3:
+        return _random_pair(deviations, draws) if n == 2 else deviations.copy()
+    mixed = deviations.copy()
+    ones = np.full(n, 1.0 / sqrt(n))
+    ones[0] += 1.0  # the reflection that takes the ones vector to the first axis
+    _reflect(mixed, ones)
+    used = 0
+    for size in range(n - 1, 1, -1):
+        vector = draws[used : used + size].copy()
+        used += size
+        first = float(vector[0])
+        vector[0] += (1.0 if first >= 0 else -1.0) * sqrt(float(fixed_order_sum(vector * vector)))
+        part = mixed[:, n - size :]
+        _reflect(part, vector)
+        if first >= 0:
+            part[:, 0] *= -1.0
+    if draws[used] < 0:
+        mixed[:, n - 1] *= -1.0
+    _reflect(mixed, ones)
+    return mixed
+
+
+def _random_pair(deviations: Floats, draws: Floats) -> Floats:
+    length = sqrt(float(fixed_order_sum(deviations[:, 0] * deviations[:, 0])))
+    size = sqrt(float(fixed_order_sum(draws * draws)))
+    way = draws * (length / size)
+    return np.stack([way, -way], axis=1)
+
+
+def _reflect(rows: Floats, vector: Floats) -> None:
+    weight = fixed_order_sum(rows * vector) * (2.0 / float(fixed_order_sum(vector * vector)))
+    rows -= weight[:, None] * vector
+
+
+def mix_group(rows: Floats, streams: Streams, name: str, *, alone: bool, few: bool = False) -> Floats:
+    """Return mixed deviations from the group's mean.
+
+    Parameters
+    ----------
+    rows : array of shape (d, n)
+    name : str
+        Names the group in the stream.
+    alone : bool
+        Whether a single row may stay as it is.
+    few : bool
+        Whether the rows are too few for their scatter to be kept: they get a little noise instead.
+    """
+    d, n = rows.shape
+    mean = np.zeros(d)
+    for row in rows.T:
+        mean += row
+    mean /= n
+    deviations = rows - mean[:, None]
+    if n == 1 and alone:
+        return np.zeros_like(rows)
+    if n == 1 or few or float(np.abs(deviations).max()) < _LEAST:
+        noise = _LEAST * normal(streams.scalars("nudge", name, d * n)).reshape(d, n)
+        centre = np.zeros(d)
+        for column in noise.T:
+            centre += column
+        return noise - (centre / n)[:, None] if n > 1 else noise
+    return mix_rows(deviations, streams.scalars("haar", name, haar_words(n, d)))

@@ -19,28 +19,26 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from sfumato._arrays import Floats
-from sfumato.core.canonical import canonical_bytes
-from sfumato.core.fingerprint import RowHasher
-from sfumato.core.keys import Key
-from sfumato.core.ledger import Ledger
+from sfumato.core.keys import Key, canonical_bytes
 from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
-from sfumato.core.stream import STREAM_VERSION, Streams, release_streams
+from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame, as_library, is_empty, read_frame
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.checks import (
+    TYPES,
     UnchangedCells,
     check_facts,
     check_size,
+    finish_values,
     row_hashes,
     warn_reused,
     whole_number,
 )
-from sfumato.perturb.mechanism.finish import TYPES, finish_values
 from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.perturb.mechanism.state import FittedState, refuse_pickle
 
@@ -91,8 +89,12 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     @property
     def tier(self) -> str:
-        """Say "row" if rows are perturbed one by one, "group" if they meet in groups, "table" if they need all rows."""
-        return self.catalogue_row().tier
+        """Say "row" if rows are perturbed one by one, "group" if they meet in groups, "table" if they need all rows.
+
+        Wrappers ask the method inside.
+        """
+        inner = getattr(self, "perturber", None)
+        return self.catalogue_row().tier if inner is None else str(inner.tier)
 
     @classmethod
     def catalogue_row(cls) -> Method:

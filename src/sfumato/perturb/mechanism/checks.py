@@ -1,16 +1,22 @@
-"""What every method checks: its table before the fit, its arguments, and its release afterwards."""
+"""What every method checks: its table before the fit, its arguments, and its release afterwards, which is rounded here.
+
+Warnings point at the caller's line, however deep inside the library they arise.
+"""
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from numbers import Integral
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.core.fingerprint import RowHasher
 from sfumato.core.passes import Facts
+from sfumato.core.stream import RowHasher
 from sfumato.core.tiles import spans, tile_rows
 from sfumato.exceptions import (
     ConstantColumnWarning,
@@ -20,7 +26,23 @@ from sfumato.exceptions import (
     UnchangedCellsWarning,
 )
 from sfumato.frames.frame import Frame
-from sfumato.perturb.mechanism.warn import warn_caller
+
+_OURS = str(Path(__file__).parents[2])
+_BETWEEN = (_OURS, str(Path(inspect.getfile(warnings)).parent / "contextlib.py"))
+# integers come back as 64-bit ones: a perturbed value may leave the range of a smaller type
+TYPES: dict[str, Any] = {"integer": np.int64, "float32": np.float32, "float64": np.float64}
+_LARGEST = 2.0**62
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn with the place of the first line on the stack that is not of this package or of scikit-learn."""
+    level, frame = 2, inspect.currentframe()
+    frame = frame.f_back if frame else None
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(_BETWEEN) or frame.f_globals.get("__name__", "").startswith("sklearn.")
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level - 1 if frame is None else level)
 
 
 def check_facts(facts: Facts, owner: str) -> None:
@@ -131,3 +153,31 @@ def whole_number(value: Any, name: str, *, low: int) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
         return int(value)
     raise ParameterError(f"{name} must be {low} or more (an integer), got {value!r}")
+
+
+def finish_values(values: NDArray[np.float64], kind: str, target: NDArray[Any]) -> None:
+    """Write released values of one or several columns into arrays of their own type: integers by rounding half to even.
+
+    Parameters
+    ----------
+    target : array of the same shape
+
+    Examples
+    --------
+    >>> out = np.empty(3, dtype=TYPES["integer"])
+    >>> finish_values(np.array([1.2, 2.5, -0.7]), "integer", out)
+    >>> out.tolist()
+    [1, 2, -1]
+    """
+    if kind == "integer":
+        rounded = np.rint(values)
+        if not (np.abs(rounded) <= _LARGEST).all():  # also false for NaN
+            raise DataError("a perturbed integer does not fit in 64 bits", hint="convert the column to floats first")
+        target[...] = rounded
+        return
+    with np.errstate(over="ignore"):
+        target[...] = values
+    if not np.isfinite(values if kind == "float64" else target).all():
+        raise DataError(
+            f"a perturbed value does not fit in a {kind} column", hint="use smaller parameters or another unit"
+        )

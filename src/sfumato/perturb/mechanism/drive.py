@@ -22,7 +22,7 @@ from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_facts
 from sfumato.perturb.mechanism.grouping import Grouping
 from sfumato.perturb.mechanism.invertible import Invertible
-from sfumato.perturb.mechanism.saved_state import load_state, save_state
+from sfumato.perturb.mechanism.state import load_state, save_state
 
 Kernel = Callable[[Floats, Rows], Floats]
 

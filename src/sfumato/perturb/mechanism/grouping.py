@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.core.in_order import in_order
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import in_order
 from sfumato.exceptions import DataError
 
 BUNDLE_ROWS = 1 << 14  # rows of whole groups that are worked on together

@@ -8,15 +8,14 @@ from typing import ClassVar
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.noise import add_noise
+from sfumato.core.noise import UNIT_FACTORS, add_noise
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.perturb.mechanism.base import Perturber
-from sfumato.perturb.mechanism.drawing import per_column
-from sfumato.perturb.mechanism.noise import UNIT_FACTORS
+from sfumato.perturb.mechanism.parameters import per_column
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,7 +16,7 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.mechanism.base import Perturber
-from sfumato.perturb.mechanism.drawing import draw_uniforms
+from sfumato.perturb.mechanism.parameters import draw_uniforms
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,12 +10,13 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.linear import add_product, cholesky
+from sfumato.core.linear import cholesky
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
+from sfumato.core.tile_maps import add_product
 from sfumato.core.variates import normal
 from sfumato.perturb.mechanism.base import Perturber
 

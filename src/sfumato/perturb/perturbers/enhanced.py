@@ -17,7 +17,7 @@ from sfumato.core.variates import bernoulli, normal, uniform
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
-from sfumato.perturb.mechanism.drawing import is_number, revealed
+from sfumato.perturb.mechanism.parameters import is_number, revealed
 
 Law = tuple[str, float, float]
 
@@ -80,11 +80,6 @@ class Enhanced(Perturber):
         self.release = release
         self.insecure_seed = insecure_seed
         self.columns = columns
-
-    @property
-    def tier(self) -> str:
-        """The tier of the method inside."""
-        return "row" if self.perturber is None else self.perturber.tier
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.core.cipher import WordStream
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask, ask_both
 from sfumato.core.relations import coded_relation, parse_relation
-from sfumato.core.rows import Rows
+from sfumato.core.rows import Rows, WordStream
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
@@ -31,10 +30,9 @@ from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space
 from sfumato.perturb.exchange.sums import ClusterSums
 from sfumato.perturb.guard.atoms import Atoms
-from sfumato.perturb.guard.gather import Collected, Stored
 from sfumato.perturb.guard.named import name_clusterings
 from sfumato.perturb.guard.settle import column_decimals
-from sfumato.perturb.guard.shell import SAMPLE_ROWS, GuardShell
+from sfumato.perturb.guard.shell import SAMPLE_ROWS, Collected, GuardShell, Stored
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.mechanism.grouping import Everyone, release_in_place
 

@@ -16,12 +16,10 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Gathered
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.guard.gather import Collected, Stored, WholeTable
-from sfumato.perturb.guard.placing import place_atoms
+from sfumato.perturb.guard.placing import place_atoms, pools
 from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
 from sfumato.perturb.guard.settle import Settling
-from sfumato.perturb.guard.shell import Found, GuardShell
-from sfumato.perturb.guard.small_atoms import pools
+from sfumato.perturb.guard.shell import Collected, Found, GuardShell, Stored, WholeTable
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
 
@@ -100,11 +98,6 @@ class Guarded(GuardShell):
         self.release = release
         self.insecure_seed = insecure_seed
         self.columns = columns
-
-    @property
-    def tier(self) -> str:
-        """The tier of the method inside."""
-        return "row" if self.perturber is None else self.perturber.tier
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

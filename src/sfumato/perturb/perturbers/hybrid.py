@@ -15,8 +15,8 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.mechanism.drawing import draw_uniforms, is_number, revealed
 from sfumato.perturb.mechanism.invertible import Invertible
+from sfumato.perturb.mechanism.parameters import draw_uniforms, is_number, revealed
 from sfumato.perturb.perturbers.rotation import Turn, choose_angles, column_position
 from sfumato.perturb.perturbers.scaling import draw_factor
 from sfumato.perturb.perturbers.translation import draw_offset

@@ -21,7 +21,7 @@ from sfumato.exceptions import UnchangedCellsWarning
 from sfumato.perturb.intervals.counts import IntervalCounts, intervals_of
 from sfumato.perturb.intervals.merge import merge_intervals, occupied_intervals
 from sfumato.perturb.mechanism.base import Perturber
-from sfumato.perturb.mechanism.warn import warn_caller
+from sfumato.perturb.mechanism.checks import warn_caller
 
 _MOST_INTERVALS = 1 << 15  # a thousand for each cluster, and counts that stay in the cache
 

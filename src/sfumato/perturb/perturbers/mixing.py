@@ -18,16 +18,11 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
-from sfumato.perturb.guard.gather import Collected, Stored
-from sfumato.perturb.guard.gaussian import DRAW_BITS, Shape, draw_steps, shape_of
-from sfumato.perturb.guard.group_mixing import mix_group
-from sfumato.perturb.guard.mending import MENDED_CELLS, Mending
-from sfumato.perturb.guard.placing import Placed, place_atoms
-from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
+from sfumato.perturb.guard.placing import Placed, place_atoms, pools
+from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending
 from sfumato.perturb.guard.settle import Settling
-from sfumato.perturb.guard.shell import Found, GuardShell
-from sfumato.perturb.guard.small_atoms import pools
-from sfumato.perturb.guard.spread import column_spread
+from sfumato.perturb.guard.shell import Collected, Found, GuardShell, Stored
+from sfumato.perturb.guard.spread import DRAW_BITS, Scatter, column_spread, draw_steps, mix_group, scatter_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 
 
@@ -35,7 +30,7 @@ from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 class _Fitted(Hidden):
     found: Found
     guard: Guard
-    shapes: Mapping[int, Shape]
+    scatters: Mapping[int, Scatter]
     stored: Stored
     singles: tuple[int, ...]
     shift: float
@@ -46,7 +41,7 @@ class _Fitted(Hidden):
 
 
 class AtomMixing(GuardShell):
-    """Replace the rows of each atom by mixtures of them that keep its mean and shape, inside its region.
+    """Replace the rows of each atom by mixtures of them that keep its mean and scatter, inside its region.
 
     Atoms are the rows that share the labels of all named clusterings. Rows of small atoms are mixed with their like by
     a random orthogonal matrix, rows of large ones are drawn from a normal law with the atom's own mean and covariance;
@@ -68,7 +63,7 @@ class AtomMixing(GuardShell):
     scaling : "std", "range" or None
         Space in which the clusterings are named.
     guard : bool
-        False leaves out the guard: means and shapes are kept, labels are not. Default: True.
+        False leaves out the guard: means and scatter are kept, labels are not. Default: True.
     spread : number
         Share of the standard deviation inside an atom that is kept. Less makes the clusters crisper, so that a miner
         with starts of its own finds them too; columns are treated so that all keep the same share of their variance.
@@ -185,8 +180,8 @@ class AtomMixing(GuardShell):
         variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
         spread = column_spread(atoms, small, variances, placed, float(self.spread), draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
-        shapes = {
-            int(a): shape_of(
+        scatters = {
+            int(a): scatter_of(
                 found.moments.covariance(int(code), found.space.bits),
                 draws.mean(int(code), DRAW_BITS),
                 draws.covariance(int(code), DRAW_BITS),
@@ -203,14 +198,14 @@ class AtomMixing(GuardShell):
         guard = Guard(placed.regions, placed.targets, atoms.counts, scatter)
 
         def propose(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
-            return self._proposed(found, guard, shapes, tile, rows, streams)
+            return self._proposed(found, guard, scatters, tile, rows, streams)
 
         if self.guard and drawn.any():
             for _ in range(ROUNDS):
                 guard.learn((yield from ask(Displacement(guard, propose))))
         alone = atoms.counts[of] == 1
         singles = tuple(int(number) for number in numbers[alone]) if self.exact_centres else ()
-        fitted = _Fitted(found, guard, shapes, Stored(numbers, out), singles, placed.shift, found.settling, draw=draw)
+        fitted = _Fitted(found, guard, scatters, Stored(numbers, out), singles, placed.shift, found.settling, draw=draw)
 
         def release(settling: Settling, tile: Floats, rows: Rows) -> tuple[Floats, Flags]:
             return self._released(replace(fitted, settling=settling), tile, rows, root)
@@ -276,18 +271,18 @@ class AtomMixing(GuardShell):
         return guard.finished(proposed, of)
 
     def _proposed(
-        self, found: Found, guard: Guard, shapes: Mapping[int, Shape], tile: Floats, rows: Rows, streams: Streams
+        self, found: Found, guard: Guard, scatters: Mapping[int, Scatter], tile: Floats, rows: Rows, streams: Streams
     ) -> tuple[Floats, Integers]:
         """Return the drawn rows of a tile before the guard, and their atoms (-1 for rows that are not drawn)."""
         inside = found.space.enter(tile)
         of = found.atoms.of(inside)
         proposed = np.zeros_like(inside)
-        is_drawn = np.isin(of, list(shapes))
+        is_drawn = np.isin(of, list(scatters))
         if is_drawn.any():
             steps = draw_steps(found.settling.names, rows, streams)
             for atom in np.unique(of[is_drawn]):
                 members = np.flatnonzero(of == atom)
-                deviations = shapes[int(atom)].deviations(np.ascontiguousarray(steps[:, members]))
+                deviations = scatters[int(atom)].deviations(np.ascontiguousarray(steps[:, members]))
                 proposed[:, members] = guard.targets[atom][:, None] + deviations
         return proposed, np.where(is_drawn, of, -1)
 
@@ -298,7 +293,7 @@ class AtomMixing(GuardShell):
         """Return the released tile, and which rows could not be kept in their regions."""
         found, guard = fitted.found, fitted.guard
         streams = _streams_of_draw(streams, fitted.draw)
-        proposed, of = self._proposed(found, guard, fitted.shapes, tile, rows, streams)
+        proposed, of = self._proposed(found, guard, fitted.scatters, tile, rows, streams)
         drawn = of >= 0
         released = np.empty_like(proposed)
         released[:, drawn] = guard.finished(proposed[:, drawn], of[drawn]) if self.guard else proposed[:, drawn]

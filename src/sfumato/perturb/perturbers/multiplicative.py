@@ -8,14 +8,13 @@ from typing import ClassVar
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.noise import multiply_noise
+from sfumato.core.noise import UNIT_FACTORS, multiply_noise
 from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.mechanism.base import Perturber
-from sfumato.perturb.mechanism.drawing import per_column
-from sfumato.perturb.mechanism.noise import UNIT_FACTORS
+from sfumato.perturb.mechanism.parameters import per_column
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,15 +11,16 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.linear import eigen_symmetric, multiply_columns
+from sfumato.core.linear import eigen_symmetric
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
+from sfumato.core.tile_maps import multiply_columns
 from sfumato.exceptions import ParameterError, UnchangedCellsWarning
 from sfumato.perturb.mechanism.base import Perturber
-from sfumato.perturb.mechanism.warn import warn_caller
+from sfumato.perturb.mechanism.checks import warn_caller
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,11 +11,11 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.linear import multiply_columns
 from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
+from sfumato.core.tile_maps import multiply_columns
 from sfumato.core.variates import normal
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.mechanism.base import Perturber

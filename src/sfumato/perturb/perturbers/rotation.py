@@ -11,15 +11,15 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.linear import cos_sin_degrees, turn_columns
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
+from sfumato.core.tile_maps import cos_sin_degrees, turn_columns
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.mechanism.drawing import draw_permutation, draw_uniforms, revealed
 from sfumato.perturb.mechanism.invertible import Invertible
+from sfumato.perturb.mechanism.parameters import draw_permutation, draw_uniforms, revealed
 
 
 @dataclass(frozen=True, repr=False)

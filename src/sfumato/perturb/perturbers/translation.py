@@ -14,8 +14,8 @@ from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.perturb.mechanism.drawing import draw_uniforms, per_column
 from sfumato.perturb.mechanism.invertible import Invertible
+from sfumato.perturb.mechanism.parameters import draw_uniforms, per_column
 
 
 @dataclass(frozen=True, repr=False)

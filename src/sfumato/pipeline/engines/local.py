@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sfumato.core.coverage import Coverage
-from sfumato.core.in_order import in_order
 from sfumato.core.passes import Facts, fill
+from sfumato.core.rows import Coverage
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import in_order
 from sfumato.exceptions import DataError
 from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.finish import assemble, output_types, plain_numbers
@@ -26,8 +26,7 @@ from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import Everyone, Grouping
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines import meeting
-from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
-from sfumato.pipeline.watch import Watch
+from sfumato.pipeline.engines.engine import Tally, Watch, WriteJob, perturb_batch
 
 S = TypeVar("S", bound=Summary)
 

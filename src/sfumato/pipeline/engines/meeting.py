@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.coverage import Coverage
-from sfumato.core.in_order import in_order
 from sfumato.core.passes import Facts
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.rows import Coverage, RowRange, Rows
+from sfumato.core.tiles import in_order
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.storage.sealed_rows import SealedRows, Words
-from sfumato.perturb.guard.gather import Stored
+from sfumato.perturb.guard.shell import Stored
 from sfumato.perturb.mechanism.drive import Kernel
 from sfumato.perturb.mechanism.grouping import Everyone, Grouping, release_in_place
 
