@@ -40,13 +40,16 @@ def tour(page: Page, home: str) -> None:
     step(page, "Method")
     take(page, "method")
     step(page, "Results")
-    for method in ("rdp", "one-d", "cov"):  # some settings tried, so that the trade-off has something to show
-        page.locator("#method").select_option(method)
-        page.wait_for_selector(".tried .chosen")
-    page.locator("#method").select_option(
-        page.evaluate("fetch('/api/session').then((a) => a.json())")["default_method"]
-    )
     page.wait_for_selector(".tried .chosen")
+    field = page.get_by_label("Min atom, as a number")
+    for size in ("3", "15"):  # some settings tried, so that the trade-off has something to show
+        field.fill(size)
+        field.press("Enter")
+        page.wait_for_selector(f".tried .chosen:has-text('min atom {size}')")
+    page.locator(".tried button").last.click()
+    page.wait_for_selector(".verdict progress")
+    page.wait_for_selector(".verdict [aria-label^='Grade']")
+    page.locator("#histogram-column").select_option("job")
     take(page, "results")
     page.emulate_media(color_scheme="dark")
     take(page, "results-dark")
@@ -56,6 +59,9 @@ def tour(page: Page, home: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 860})
     page.locator(".attacks").scroll_into_view_if_needed()
     take(page, "attacks", top=False)
+    page.locator("table.bars").scroll_into_view_if_needed()
+    page.locator("table.cells").scroll_into_view_if_needed()
+    take(page, "rows", top=False)
     step(page, "Compare")
     page.get_by_role("button", name="Compare all methods").click()
     page.get_by_role("button", name="Compare again").wait_for()
