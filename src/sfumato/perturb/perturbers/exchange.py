@@ -30,7 +30,7 @@ from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space
 from sfumato.perturb.exchange.sums import ClusterSums
 from sfumato.perturb.guard.atoms import Atoms
-from sfumato.perturb.guard.named import name_clusterings
+from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
 from sfumato.perturb.guard.settle import column_decimals
 from sfumato.perturb.guard.shell import SAMPLE_ROWS, Collected, GuardShell, Stored
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
@@ -104,7 +104,7 @@ class AtomExchange(GuardShell):
         Space in which the clusterings are named. Default: "std".
     draws : int
         Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
-        best with the original. Default: 6.
+        best with the original. Default: 12.
     decimals : int or mapping of column to int, optional
         Decimals of the released columns; integer columns always have none. Default: None.
     key, release, insecure_seed, columns
@@ -134,7 +134,7 @@ class AtomExchange(GuardShell):
         min_atom: int = 5,
         exact_centres: bool = False,
         scaling: str | None = "std",
-        draws: int = 6,
+        draws: int = 12,
         decimals: Mapping[str, int] | int | None = None,
         *,
         key: Key | None = None,
@@ -236,7 +236,9 @@ class AtomExchange(GuardShell):
         rows = sample.values()
         kinds, held, decimals = self._kinds(facts, rows, coding)
         space = find_mixed_space(facts, moments, categories(facts, kinds), self.scaling)
-        named = name_clusterings(space, self.clusterings, rows, sample.labels(), streams, int(self.draws))
+        named = name_clusterings(
+            space, self.clusterings, rows, sample.labels(), streams, min(int(self.draws), USUAL_CARE)
+        )
 
         bonds = self._bonds(facts, rows, kinds, decimals, coding)
         sums, broken = yield from ask_both(ClusterSums(space, named), BrokenRows(bonds))
