@@ -59,7 +59,7 @@ class Line:
 
 
 def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
-    """Run every method with its default parameters on the demo table.
+    """Run every method on the numbers of the demo table, with its default parameters, but for those that take long.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _texts(cells: Sequence[Any]) -> list[str]:
 def _perturbers(key: Key) -> Iterator[tuple[Method, Any]]:
     for row in methods():
         if row.row_preserving and not row.wraps:
-            yield row, row.load()(key=key, columns=list(CONFIDENTIAL))
+            yield row, row.load()(key=key, columns=list(CONFIDENTIAL), **row.quick)
 
 
 def _clusters(table: Floats) -> NDArray[np.int32]:
