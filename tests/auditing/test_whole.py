@@ -15,6 +15,7 @@ import sfumato as sf
 from sfumato.attack.linkage.kept_columns import number_rows
 from sfumato.auditing.verbatim import find_verbatim, find_whole_verbatim
 from sfumato.cli import sfumato as command
+from sfumato.datasets import demo_table
 from sfumato.exceptions import ParameterError, PolicyLimitError, SingledOutWarning
 
 LINKS = ["kept-columns", "nearest", "equal-cells", "fellegi-sunter"]
@@ -181,3 +182,22 @@ def test_columns_of_every_type_are_joined_on_and_unknown_ones_named() -> None:
     with pytest.raises(ParameterError, match="no column 'dya' in both") as error:
         sf.audit(table, released, kept=["dya"], attacks=LINKS)
     assert "'day'" in str(error.value.hint)
+
+
+def test_what_clusters_tell_of_everybody_is_no_leak_and_what_a_row_tells_of_its_owner_is() -> None:
+    table = demo_table(mixed=True).head(1_500)
+    method = sf.perturb.AtomExchange(draws=1, insecure_seed=1)
+    released = method.fit_transform(table)
+    attacks = ["as-released", "spectral", "quantiles"]
+    found = sf.audit(table, released, method=method, attacks=attacks, utility=False)
+    assert found.grade == "A"
+    told = next(result for result in found.attacks if result.id == "as-released")
+    assert told.baseline is not None
+    assert told.baseline > 0.05  # clusters tell something, of anybody in them
+    draw = np.random.default_rng(0)
+    numbers = ["income", "balance", "card_spending", "loan", "age", "branch_visits"]
+    near = released.with_columns(
+        (table[name].cast(pl.Float64) * (1 + 0.001 * draw.normal(size=table.height))).alias(name) for name in numbers
+    )
+    near = near.with_columns(table[name] for name in ("job", "marital_status", "account_code"))
+    assert sf.audit(table, near, attacks=attacks, utility=False).grade in {"D", "F"}

@@ -31,6 +31,7 @@ from sfumato.auditing.privacy import Privacy, measure_privacy
 from sfumato.auditing.questions import Answer, answer_questions
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.verbatim import find_verbatim, find_whole_verbatim
+from sfumato.auditing.whole.company import same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
@@ -155,10 +156,17 @@ class AuditSession(Hidden):
             parameters=self._public,
             population=self._population,
             releases=self._releases,
+            company=self._company(),
             seed=self.seed,
             seconds=self._seconds,
             max_targets=self._max_targets,
         )
+
+    def _company(self) -> Any:
+        """Return who is alike by the clusters that a release of a table with categories keeps; None for numbers."""
+        if not self._categories or not self.pair.same_columns:
+            return None
+        return same_clusters(self.pair.original, self._categories, self.seed)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""

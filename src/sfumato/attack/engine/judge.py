@@ -29,10 +29,14 @@ class Judge:
         Row numbers in the original file.
     seed : int
         Draws who is held against whom in the control.
+    company : array of shape (n,), optional
+        Rows with the same number are alike in what a release tells on purpose: a guess must be better than the one for
+        somebody in the same company. None: better than a constant.
     """
 
-    def __init__(self, truth: FloatArray, positions: IntArray, seed: int) -> None:
+    def __init__(self, truth: FloatArray, positions: IntArray, seed: int, company: IntArray | None = None) -> None:
         self._truth = truth
+        self._company = company
         self._positions = positions
         self._seed = seed
         self._tolerance = scoring.tolerances(truth)
@@ -76,10 +80,14 @@ class Judge:
         def against(other: IntArray) -> FloatArray:
             return scoring.record_scores(guessed, truth[other], tolerance)
 
+        baseline = scoring.record_scores(constant, truth, tolerance)
+        if self._company is not None:
+            alike = self._alike(self._company[rows], guessed, truth, tolerance, baseline)
+            baseline = alike if alike.mean() > baseline.mean() else baseline
         scores = Scores(
             rows=self._positions[rows],
             attack=scoring.record_scores(guessed, truth, tolerance),
-            baseline=scoring.record_scores(constant, truth, tolerance),
+            baseline=baseline,
             control=self._control(rows.size, against),
         )
         scored = replace(
@@ -116,6 +124,25 @@ class Judge:
             control=self._control(people.size, lambda other: scoring.link_scores(named, people[other])),
         )
         return _settle(summarise(ran, scores), guess)
+
+    def _alike(
+        self, company: IntArray, guessed: FloatArray, truth: FloatArray, tolerance: FloatArray, alone: FloatArray
+    ) -> FloatArray:
+        """Return the mean score of the guesses for others in the same company; of a constant for who has none."""
+        generator = np.random.default_rng([self._seed, 2])
+        total = np.zeros(len(company))
+        for _ in range(CONTROL_ROUNDS):
+            order = np.lexsort((generator.permutation(len(company)), company))
+            begins = np.flatnonzero(np.r_[True, company[order][1:] != company[order][:-1]])
+            ends = np.r_[begins[1:], len(order)]
+            after = np.arange(1, len(order) + 1)
+            after[ends - 1] = begins  # a ring through each company
+            other = np.empty(len(order), dtype=np.int64)
+            other[order] = order[after]
+            found = scoring.record_scores(guessed[..., other, :], truth, tolerance)
+            total += np.where(other == np.arange(len(other)), alone, found)
+        mean: FloatArray = total / CONTROL_ROUNDS
+        return mean
 
     def _control(self, size: int, score: Callable[[IntArray], FloatArray]) -> FloatArray:
         """Return the mean score when every answer is held against somebody else."""

@@ -61,6 +61,9 @@ class Referee:
         The space in which the labels were found.
     kinds : Kinds, optional
         Which columns hold categories and which are released as they are. None: all are perturbed numbers.
+    company : array-like of shape (n,), optional
+        Original rows with the same number are alike in what the release tells on purpose, as those of one cluster:
+        guesses must beat those for somebody alike. None: a constant.
     seed : int, optional
         Chooses known people and targets.
     max_targets : int, optional
@@ -92,6 +95,7 @@ class Referee:
         labels: Mapping[int, ArrayLike] | ArrayLike | None = None,
         scaling: str = "std",
         kinds: Kinds | None = None,
+        company: ArrayLike | None = None,
         seed: int = 0,
         max_targets: int = 2000,
         seconds: float = 10.0,
@@ -120,7 +124,8 @@ class Referee:
         self._method = method
         self._parameters = MappingProxyType(dict(parameters or {}))
         self._problem = unscorable(self._truth)
-        self._judge = Judge(self._truth, positions, seed) if self._problem is None else None
+        alike = None if company is None else np.asarray(company, dtype=np.int64)[positions]
+        self._judge = Judge(self._truth, positions, seed, alike) if self._problem is None else None
         self._decimals = self._public_decimals(decimals)
         self._population = None if population is None else frozen(number_table(population, "population", finite=False))
         if self._population is not None and self._population.shape[1] != n_columns:
