@@ -294,3 +294,16 @@ def test_an_audit_counts_texts_too(released) -> None:
     assert found.utility is not None
     assert found.utility.columns > len(before.columns), "categories are clustered one-hot"
     assert found.utility.shared_max <= 0.05
+
+
+def test_values_that_never_meet_do_not_meet_in_the_release() -> None:
+    draw = np.random.default_rng(4)
+    role = draw.choice(["husband", "wife", "child", "single"], 600, p=[0.4, 0.1, 0.3, 0.2])
+    sex = np.where(role == "husband", "m", np.where(role == "wife", "f", draw.choice(["m", "f"], 600)))
+    table = pl.DataFrame({"role": role, "sex": sex, "age": draw.integers(18, 90, 600), "x": draw.normal(size=600)})
+    released = AtomExchange((2, 3), draws=1, insecure_seed=3).fit_transform(table)
+    pairs = set(released.select("role", "sex").iter_rows())
+    assert ("husband", "f") not in pairs
+    assert ("wife", "m") not in pairs
+    free = AtomExchange((2, 3), draws=1, together=[], insecure_seed=3).fit_transform(table)
+    assert ("husband", "f") in set(free.select("role", "sex").iter_rows())

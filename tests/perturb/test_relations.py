@@ -96,7 +96,7 @@ def test_missing_cells_and_rounded_sums() -> None:
 
 def test_the_original_table_is_a_fair_test() -> None:
     assert not any(broken(visits()).values())
-    released = AtomExchange(insecure_seed=1, draws=1, relations=[]).fit_transform(visits())
+    released = AtomExchange(insecure_seed=1, draws=1, relations=[], together=[]).fit_transform(visits())
     assert all(broken(released).values())
 
 

@@ -1,4 +1,8 @@
-"""Columns of which one says the other: a town and its region, a degree and its number. They are exchanged as one."""
+"""Columns that are exchanged as one: a town and its region, or values that exclude one another (husband, woman).
+
+One column says the other, or many pairs of their values never meet: exchanged by themselves they would make impossible
+rows.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,13 @@ from sfumato._arrays import Floats, Integers
 _ROWS_EACH = 5  # rows that a value must have on average: otherwise it says everything by chance
 _MOST_TOGETHER = 4
 _MOST_OPEN = 0.3  # share of the rows whose value says nothing
+_MOST_LEVELS = 60  # values of a column that are held against those of another
+_EXPECTED, _TIMES_FEWER = 20, 500  # rows that a pair of values should have, and how many times fewer it has
+_IMPOSSIBLE = 25  # one row in so many would become impossible if two columns moved by themselves
 
 
 def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]:
-    """Return groups of columns that determine one another in a sample.
+    """Return groups of columns that determine one another in a sample, or that often exclude one another.
 
     Parameters
     ----------
@@ -46,7 +53,25 @@ def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]
         # one value may stand beside any: the one that says "missing"
         if len(open_values) <= (sizes[fine] > sizes[coarse]) and not _mostly(codes[fine], open_values):
             _join(groups, fine, coarse)
+    n = len(sample)
+    few = [column for column in codes if sizes[column] <= _MOST_LEVELS]
+    apart = [(_impossible(codes[a], codes[b], sizes[b]), a, b) for a, b in combinations(few, 2)]
+    for rows, one, other in sorted(apart, key=lambda pair: (-pair[0], *pair[1:])):
+        if rows * _IMPOSSIBLE > n * n:
+            _join(groups, one, other)
     return [tuple(sorted(group)) for group in groups]
+
+
+def _impossible(one: Integers, other: Integers, size: int) -> int:
+    """Return how many rows (times n) would hold two values that never meet, if two columns were independent.
+
+    A husband is no woman: such a pair has many rows by chance, and next to none in the table. Whole numbers only.
+    """
+    n = len(one)
+    table = np.bincount(one * size + other, minlength=(int(one.max()) + 1) * size).reshape(-1, size)
+    by_chance = table.sum(axis=1)[:, None] * table.sum(axis=0)[None, :]
+    never = (by_chance >= _EXPECTED * n) & (table * _TIMES_FEWER * n <= by_chance)
+    return int(by_chance[never].sum())
 
 
 def join_units(units: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
