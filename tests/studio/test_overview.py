@@ -63,6 +63,7 @@ def test_missing_cells_are_filled_by_the_median_and_empty_columns_refused() -> N
         complete_columns(table, ["b"])
 
 
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.SingledOutWarning")
 def test_rows_of_a_release_are_found_without_its_whole_order(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
