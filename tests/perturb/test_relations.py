@@ -182,6 +182,7 @@ def test_policy_init_suggests_what_holds_and_it_can_be_used_as_it_is(tmp_path: P
     assert done.exit_code == 0, done.output
     relations = sf.read_policy(policy).columns.relations or []
     assert "total = a + b" in relations
+    assert sf.read_policy(policy).columns.identifier == []  # dates are exchanged, not dropped
     assert any("outcome = unknown" in one for one in relations)
     checked = CliRunner().invoke(sfumato, ["policy", "check", policy, "--data", table], catch_exceptions=False)
     assert checked.exit_code == 0, checked.output

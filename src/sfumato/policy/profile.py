@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from sfumato.files.codes import names_people
+from sfumato.files.codes import codes_of, names_people
 from sfumato.files.source import Source
 from sfumato.frames.kinds import guess_number
 from sfumato.policy.roles import ColumnTraits
@@ -68,7 +68,8 @@ def _kind(cells: pl.Series) -> str:
         numbers = cells.str.strip_chars().cast(pl.Float64, strict=False)
         # a few odd cells (markers of missing values) do not make a column of numbers one of text
         if len(cells) == 0 or numbers.null_count() > len(cells) // 10:
-            return "text"
+            counted = codes_of(cells.unique(), gaps=False)
+            return "date" if counted is not None and counted.kind == "count" else "text"
         whole = cells.filter(numbers.is_not_null()).str.contains(r"^\s*[+-]?\d+\s*$")
         return "integer" if whole.all() else "number"
     if cells.dtype.is_integer():

@@ -150,7 +150,7 @@ def guess_roles(columns: Sequence[ColumnTraits], *, exchange: bool = False) -> t
 
 def _exchanged(guess: Guess, column: ColumnTraits) -> Guess:
     """Return a guess for a release that exchanges values of every kind."""
-    if column.kind in {"text", "flag", "date"} and guess.role == "keep":
+    if column.kind == "date" or (column.kind in {"text", "flag"} and guess.role == "keep"):
         return Guess(column.name, "confidential", f"{column.kind} with {column.distinct} different values, exchanged")
     if guess.role == "confidential" and column.detail:
         return Guess(column.name, "confidential", column.detail)
