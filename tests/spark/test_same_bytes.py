@@ -20,6 +20,7 @@ from sfumato.spark.engine import SparkEngine
 from sfumato.spark.files import spark_engine
 from tests.leaks.attacks import bytes_under_nulls, hints_of_order, outside_chance
 from tests.perturb.test_exchange import bank
+from tests.perturb.test_relations import DECLARED, broken, visits
 from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
@@ -136,6 +137,24 @@ def test_texts_dates_flags_and_gaps_are_exchanged_as_on_one_machine(spark: Any, 
     stored = spark.read.parquet(str(tmp_path / "remarks.parquet"))
     with pytest.raises(DataError, match=r"free text or identifiers.*'remark'"):
         sf.spark.release(stored, key=KEY, **options)
+
+
+def test_relations_hold_on_a_cluster_and_what_breaks_them_is_not_written(spark: Any, tmp_path: Path) -> None:
+    source = tmp_path / "visits.parquet"
+    visits(400).write_parquet(source, row_group_size=150)
+    policy = sf.Policy.model_validate({"columns": {"relations": DECLARED}})
+    options = {"policy": policy, "method": "exchange", "parameters": SETTINGS["exchange"]}
+    sf.release(source, tmp_path / "here.parquet", key=KEY, **options)
+    found = spark_rows(sf.spark.release(spark.read.parquet(str(source)), key=KEY, **options), tmp_path)
+    rows = pl.read_parquet(sorted(found.rglob("*.parquet")))
+    assert rows.equals(pl.read_parquet(tmp_path / "here.parquet"))
+    assert not any(broken(rows).values())
+    numbers = tmp_path / "numbers.parquet"
+    visits(400).select("a", "b", "total").write_parquet(numbers)
+    sums = sf.Policy.model_validate({"columns": {"relations": ["total = a + b"]}})
+    released = sf.spark.release(spark.read.parquet(str(numbers)), key=KEY, policy=sums, method="adp")
+    with pytest.raises(Exception, match="would break"):
+        released.collect()
 
 
 def test_a_column_of_row_numbers_stands_for_the_places_in_files(spark: Any, people: Path, tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from sfumato.files.source import Source
 from sfumato.frames.kinds import guess_number
 from sfumato.policy.roles import ColumnTraits
 
-_ROWS = 10_000
+LOOKED_AT = 10_000  # rows
 
 
-def profile(source: Source, rows: int = _ROWS) -> tuple[ColumnTraits, ...]:
+def profile(source: Source, rows: int = LOOKED_AT) -> tuple[ColumnTraits, ...]:
     """Return the kind and the number of distinct values of every column, from the first rows of a table.
 
     Parameters
@@ -26,7 +26,7 @@ def profile(source: Source, rows: int = _ROWS) -> tuple[ColumnTraits, ...]:
     return tuple(_traits(head[name]) for name in source.names)
 
 
-def first_rows(source: Source, rows: int = _ROWS) -> pl.DataFrame | None:
+def first_rows(source: Source, rows: int = LOOKED_AT) -> pl.DataFrame | None:
     """Return the first rows of a table; None if it has none.
 
     Parameters
@@ -40,11 +40,6 @@ def first_rows(source: Source, rows: int = _ROWS) -> pl.DataFrame | None:
         if raw.stop >= rows:
             break
     return pl.concat(frames).head(rows) if frames else None
-
-
-def is_number(cells: pl.Series) -> bool:
-    """Tell whether a column holds numbers, as such or as text."""
-    return _kind(cells.drop_nulls()) in {"integer", "number"}
 
 
 def _traits(cells: pl.Series) -> ColumnTraits:

@@ -80,9 +80,7 @@ def rounds_data(drive: Drive, facts: Facts) -> dict[str, Any]:
 def replay_of(data: Mapping[str, Any]) -> Replay:
     """Return the rounds of a method, at their beginning."""
     facts = Facts(data["names"], data["kinds"], data["n_rows"], data["low"], data["high"], b"")
-    perturber = perturber_of(data["recipe"])
-    perturber.__dict__["_gaps"] = dict(data["gaps"])
-    return Replay(perturber, facts, Streams(data["root"]))
+    return Replay(perturber_of(data["recipe"]), facts, Streams(data["root"]), data["gaps"])
 
 
 def job_data(job: WriteJob) -> dict[str, Any]:

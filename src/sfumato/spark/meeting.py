@@ -20,7 +20,7 @@ from sfumato.files.numbers import NumberBatch
 from sfumato.files.source import RawBatch
 from sfumato.perturb.mechanism.grouping import Grouping
 from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch
+from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch, require_relations
 from sfumato.spark.coded import as_numbers, coded_of
 from sfumato.spark.errand import cells_of, job_of
 from sfumato.spark.task import Quiet, open_errand, partition, places, replay
@@ -92,6 +92,7 @@ def release_rows(
                 groups = frame[GROUP].to_numpy().astype(np.int64)
                 numbers = None if number is None else frame[number].to_numpy().astype(np.int64)
                 released, where, tally = _released(raw, groups, numbers, cells, job, state.fitted, errand["buckets"])
+                require_relations(tally)
                 out = record_batches(coded.decode(released, as_text=False)[0], where)
                 total.merge(tally)
             yield from out

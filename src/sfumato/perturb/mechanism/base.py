@@ -8,7 +8,8 @@ parameters, keys, tables of any library, streams, rounding of integer columns, a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -62,6 +63,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     min_columns: ClassVar[int] = 1
     exchanges: ClassVar[bool] = False  # whether rows take one another's values: then equal cells are no defect
     meets: ClassVar[bool] = False  # whether rows are released in groups: then the fitted state is a `Grouping`
+
+    _gaps: Mapping[str, float] = MappingProxyType({})  # what stands for a missing cell, told by whoever reads the table
 
     key: Key | None
     release: str

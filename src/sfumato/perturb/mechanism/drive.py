@@ -126,7 +126,7 @@ class Drive(Hidden):
         known = {parameter.name for parameter in self._perturber.catalogue_row().parameters}
         held = {name: (gap,) for name, gap in (gaps or {}).items()}
         if "relations" in known:
-            self._perturber.__dict__["_gaps"] = dict(gaps or {})
+            self._perturber._gaps = dict(gaps or {})
             if relations is not None and self._perturber.relations is None:
                 self._perturber.relations = tuple(relations)
         for name, value in (("decimals", decimals), ("bounds", bounds), ("kinds", kinds), ("held", held)):
@@ -138,7 +138,7 @@ class Drive(Hidden):
     @property
     def gaps(self) -> dict[str, float]:
         """The number that stands for a missing cell of each column, as far as the method was told."""
-        return dict(vars(self._perturber).get("_gaps", {}))
+        return dict(self._perturber._gaps)
 
     def check(self, facts: Facts) -> None:
         """Raise for tables that the method cannot take."""

@@ -8,7 +8,7 @@ these runs the rounds again, is sent the summaries instead of reading the table,
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -69,10 +69,19 @@ def perturber_of(recipe: dict[str, Any]) -> Perturber:
 
 
 class Replay(Hidden):
-    """The rounds of a method, run again with summaries that are filled already."""
+    """The rounds of a method, run again with summaries that are filled already.
 
-    def __init__(self, perturber: Perturber, facts: Facts, streams: Streams) -> None:
+    Parameters
+    ----------
+    gaps : mapping from columns to float, optional
+        What stands for a missing cell; see `Drive.gaps`.
+    """
+
+    def __init__(
+        self, perturber: Perturber, facts: Facts, streams: Streams, gaps: Mapping[str, float] | None = None
+    ) -> None:
         self._perturber, self._streams = perturber, streams
+        perturber._gaps = dict(gaps or {})
         self.done = 0
         with _untold():
             self._fitting = Fitting(perturber._rounds(facts, streams))

@@ -324,7 +324,7 @@ class AtomExchange(GuardShell):
         self, facts: Facts, sample: Floats, kinds: Sequence[str], decimals: Sequence[int | None], coding: Coding
     ) -> Bonds:
         """Return the relations that are declared, or that a sample of the rows keeps."""
-        gaps = {**vars(self).get("_gaps", {}), **{name: held[0] for name, held in coding.held.items()}}
+        gaps = {**self._gaps, **{name: held[0] for name, held in coding.held.items()}}
         if self.relations is None:
             seen = sample.copy()
             for column, name in enumerate(facts.names):
