@@ -307,3 +307,17 @@ def test_values_that_never_meet_do_not_meet_in_the_release() -> None:
     assert ("wife", "m") not in pairs
     free = AtomExchange((2, 3), draws=1, together=[], insecure_seed=3).fit_transform(table)
     assert ("husband", "f") in set(free.select("role", "sex").iter_rows())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_who_has_a_rare_category_does_not_hold_it_in_the_release(seed: int) -> None:
+    draw = np.random.default_rng(5)
+    job = draw.choice(["clerk", "nurse", "cook"], 300).astype(object)
+    job[:4], job[150:152] = "king", "pope"
+    wage = draw.normal(30, 9, 300)
+    wage[:2] = 400.0  # in an atom of their own
+    table = pl.DataFrame({"job": job.tolist(), "town": draw.choice(list("abcd"), 300), "wage": wage})
+    released = AtomExchange((2, 3, 5), draws=1, insecure_seed=seed).fit_transform(table)
+    rare = table["job"].is_in(["king", "pope"])
+    assert not (released["job"].filter(rare) == table["job"].filter(rare)).any()
+    assert released["job"].sort().equals(table["job"].sort())

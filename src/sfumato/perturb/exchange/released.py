@@ -18,6 +18,7 @@ from sfumato.perturb.exchange.sweeps import Sweeps
 
 _FEW_TIMES = 4  # groups below so many times `min_atom` may find no exchange that keeps them in their region
 _TURNS = 4  # rounds of sweeps
+_RARE = 16  # counter of the exchanges that take rare categories from their owners
 _DIFFER = 3  # times that rows are looked at which hold what they had
 
 
@@ -114,7 +115,7 @@ def _smear(
 def _make_different(
     setting: Setting, values: Floats, original: Floats, swaps: Swaps, sweeps: Sweeps, groups: Integers
 ) -> None:
-    """Let no row keep all it had, nor a combination of categories and counts that is rare in its group."""
+    """Let no row keep all it had, nor a combination of categories and counts that is rare, nor a rare category."""
     rare = setting.rare(original, groups)
     for turn in range(_DIFFER):
         same = setting.same(values, swaps, original, setting.everything)
@@ -125,3 +126,5 @@ def _make_different(
             sweeps.differ(pointed, setting.telling, 2 * turn + 1)
         if not len(same) and not len(pointed):
             break
+    for unit, rows in setting.give_away(values, swaps, original):
+        sweeps.differ(rows, np.array([unit]), _RARE + unit)

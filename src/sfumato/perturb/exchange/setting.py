@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,6 +39,8 @@ class Setting(Hidden):
     min_atom : int
     bonds : Bonds
         Relations between columns that every row keeps.
+    rare_levels : tuple of arrays of int
+        The categories of each column that fewer than `min_atom` rows have.
     exact : bool
         Whether rows of small atoms, too, exchange values only inside their atom.
     """
@@ -51,6 +53,7 @@ class Setting(Hidden):
     decimals: Sequence[int | None]
     min_atom: int
     bonds: Bonds
+    rare_levels: Sequence[Integers]
     exact: bool
 
     @cached_property
@@ -137,6 +140,19 @@ class Setting(Hidden):
             for column in self.units[unit]:
                 same &= values[column, swaps.source[unit]] == original[column]
         return np.flatnonzero(same)
+
+    @cached_property
+    def _units_with_rare(self) -> list[int]:
+        return [u for u, unit in enumerate(self.units) if any(len(self.rare_levels[column]) for column in unit)]
+
+    def give_away(self, values: Floats, swaps: Swaps, original: Floats) -> Iterator[tuple[int, Integers]]:
+        """Yield units, and the rows that hold there a rare category which was theirs at first: it points at them."""
+        for unit in self._units_with_rare:
+            kept = self.same(values, swaps, original, np.array([unit]))
+            rare = np.zeros(len(kept), dtype=bool)
+            for column in self.units[unit]:
+                rare |= np.isin(original[column, kept], self.rare_levels[column])
+            yield unit, kept[rare]
 
     def rare(self, original: Floats, among: Integers) -> Integers:
         """Return the rows whose categories and counts fewer than `min_atom` rows of their company share.

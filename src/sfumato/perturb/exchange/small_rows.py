@@ -143,3 +143,5 @@ def _make_different(
         sweeps.differ(still(telling, pointed), telling, 1)
         company.differ(swaps, still(telling, pointed), telling, counter=0, at_any_price=False)
     company.differ(swaps, still(everything, small), everything, counter=1, at_any_price=True)
+    for unit, rows in setting.give_away(values, swaps, tile):
+        company.differ(swaps, np.intersect1d(rows, small), np.array([unit]), counter=2 + unit, at_any_price=True)

@@ -66,6 +66,15 @@ class ClusterSums(Summary):
         counts = np.array([self._counts[int(code)] for code in codes], dtype=np.int64)
         return Atoms.from_counts(self._named, codes, counts, np.empty((len(codes), 0)))
 
+    def rare(self, least: int) -> tuple[Integers, ...]:
+        """Return for each column its categories that fewer rows have than some; none for numbers."""
+        total = self._sums[: self._named.sizes[0]].sum(axis=0)
+        found = []
+        for axis in self._space.axes:
+            own = total[axis.first : axis.first + axis.levels]  # a row adds the height of its category
+            found.append(np.flatnonzero((own > 0) & (own < least * self._space.height(axis))))
+        return tuple(found)
+
     def centres(self, setting: Setting, before: Floats, after: Floats, of: Integers) -> Floats:
         """Return the centres of the kept clusters after some rows have changed, in whole steps.
 

@@ -252,6 +252,7 @@ class AtomExchange(GuardShell):
             decimals,
             int(self.min_atom),
             bonds,
+            sums.rare(int(self.min_atom)),
             exact=bool(self.exact_centres),
         )
         tried = int(self.draws) if facts.n_rows <= TRIED_ROWS else 1
