@@ -127,4 +127,4 @@ def _make_different(
         if not len(same) and not len(pointed):
             break
     for unit, rows in setting.give_away(values, swaps, original):
-        sweeps.differ(rows, np.array([unit]), _RARE + unit)
+        sweeps.differ(rows, np.array([unit]), _RARE + 2 * unit, at_any_price=not setting.exact)

@@ -57,7 +57,7 @@ class Sweeps:
             scores[place[changed]], outside[place[changed]] = swaps.state(changed)
         return rows[outside > 0]
 
-    def differ(self, rows: Integers, units: Integers, counter: int) -> None:
+    def differ(self, rows: Integers, units: Integers, counter: int, *, at_any_price: bool = False) -> None:
         """Let rows that hold the very values they had at first exchange one of them, if both stay where they are.
 
         Parameters
@@ -66,10 +66,12 @@ class Sweeps:
         units : array of int
             What they may exchange.
         counter : int
-            Another one for every call.
+            Another one for every call; one that may cost a place takes two.
+        at_any_price : bool
+            Whether rows for which nothing else was found may leave their regions by it.
         """
         swaps, dice = self._swaps, self._dice
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS * (2 if at_any_price else 1)):
             if not len(rows):
                 break
             first = _LAST + 2 * (_ATTEMPTS * counter + attempt)
@@ -79,7 +81,7 @@ class Sweeps:
             scores, outside = swaps.state(rows)
             theirs, there = swaps.state(other)
             stay = (swaps.outside(scores + step, rows) <= outside) & (swaps.outside(theirs - step, other) <= there)
-            found = np.flatnonzero(stay & step.any(axis=1))
+            found = np.flatnonzero((stay | (attempt >= _ATTEMPTS)) & step.any(axis=1))
             chosen = found[without_conflicts(rows[found], other[found], np.zeros(len(found)), swaps.n)]
             swaps.exchange(which[chosen], rows[chosen], other[chosen])
             rows = np.delete(rows, chosen)
