@@ -15,6 +15,7 @@ from sfumato.files.opening import open_source
 from sfumato.pipeline.release import release
 from sfumato.policy.overview import complete_columns, overview
 from sfumato.receipts import body as receipts
+from sfumato.studio.release_audit import audit_sample
 
 
 @pytest.fixture
@@ -79,3 +80,16 @@ def test_rows_of_a_release_are_found_without_its_whole_order(
     after = numbers_at(open_source(tmp_path / "out.csv", batch_rows=100), ["age", "wage"], places).to_numpy()
     shift = after - before
     assert np.allclose(shift, shift[0]), "a translation moves every row alike, so these are the same people"
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.SingledOutWarning")
+@pytest.mark.parametrize("kept", [["id"], []])
+def test_the_audit_of_a_release_joins_on_kept_columns(
+    file: Path, tmp_path: Path, kept: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SFUMATO_KEYS", str(tmp_path / "keys"))
+    dropped = [name for name in ("id", "note", "gap") if name not in kept]
+    done = release(file, tmp_path / "out.csv", key=tmp_path / "k", method="mix", identifier=dropped, keep=kept)
+    rows = np.random.default_rng(1).permutation(3000)[:400]
+    found = audit_sample(file, tmp_path / "out.csv", done, rows, lambda _what, _share: None)
+    assert (found.grade == "F") == bool(kept)

@@ -13,7 +13,7 @@ from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source
-from sfumato.files.entire import numbers_at
+from sfumato.files.entire import cells_at, numbers_at
 from sfumato.files.opening import open_source
 from sfumato.receipts.body import release_places
 from sfumato.receipts.shown import Receipt
@@ -45,13 +45,18 @@ def audit_sample(
     places = release_places(Key.load(receipt.key_path), body, rows)
     after = [name for name in body.released_columns if name not in body.kept]
     markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
-    source, result = (coded_source(open_source(one, batch_rows=BATCH_ROWS), body.coded) for one in (original, released))
+    files = [open_source(one, batch_rows=BATCH_ROWS) for one in (original, released)]
+    source, result = (coded_source(one, body.coded) for one in files)
     before = numbers_at(source, list(receipt.perturbed), rows, markers)
     then = numbers_at(result, after, places, markers)
     complete = np.flatnonzero(np.isfinite(before.to_numpy()).all(axis=1) & np.isfinite(then.to_numpy()).all(axis=1))
+    if body.kept:  # an attacker joins on them
+        before = before.hstack(cells_at(files[0], body.kept, rows))
+        then = then.hstack(cells_at(files[1], body.kept, places))
     session = AuditSession(
         before[complete],
         then[complete],
+        kept=body.kept,
         method={"method": body.method, **receipt.parameters},
         categories=[name for name, codes in body.coded.get("codes", {}).items() if codes["kind"] == "category"],
         seconds=_SECONDS,
