@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats
+from sfumato.attack.atoms.regions import clusters_of
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.knowledge import Kinds
@@ -166,7 +167,8 @@ class AuditSession(Hidden):
         """Return who is alike by the clusters that a release of a table with categories keeps; None for numbers."""
         if not self._categories or not self.pair.same_columns:
             return None
-        return same_clusters(self.pair.original, self._categories, self.seed)
+        clusters = clusters_of(self._public, len(self.pair.original))
+        return same_clusters(self.pair.original, self._categories, clusters, self.seed)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""

@@ -30,6 +30,11 @@ from sfumato.receipts.shown import Receipt
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method; may be repeated."
 )
+@click.option(
+    "--detail",
+    type=click.Choice(["coarse", "medium", "fine"]),
+    help="How much of the clusters is kept, against how much is hidden. [default: medium]",
+)
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Drop this column; may be repeated.")
 @click.option("--keep", multiple=True, metavar="COL", help="Release this column unchanged; may be repeated.")
 @click.option("--record-id", metavar="COL", help="The column that names a person: one noise for all rows of a person.")
@@ -56,6 +61,7 @@ def release(
     out: str,
     method_name: str | None,
     settings: tuple[str, ...],
+    detail: str | None,
     identifier: tuple[str, ...],
     keep: tuple[str, ...],
     record_id: str | None,
@@ -96,6 +102,7 @@ def release(
             key,
             method=method_name,
             parameters=parse_settings(settings),
+            detail=detail,
             identifier=identifier,
             keep=keep,
             record_id=record_id,
@@ -113,6 +120,10 @@ def release(
         click.echo(json.dumps(done.to_data(), indent=2))
     else:
         click.echo(three_lines(done))
+        warned = {str(warning.message) for warning in told}
+        for note in done.notes:
+            if note not in warned:
+                click.echo(f"note: {note}")
         if done.audit is not None:
             click.echo(f"grade {done.audit.grade}: {done.audit.verdict}")
         if report is not None:

@@ -28,7 +28,7 @@ BLOCK = 1 << 14
 Run = tuple[Floats, NDArray[np.intp], float]  # centres, labels, cost
 
 _PART = 1 << 14  # rows that the starts see of a large table; the better starts go on with four times as many
-_FIRST_ROUNDS, _MORE_ROUNDS = 6, 15  # after a few it is clear which starts are worth going on with
+_FIRST_ROUNDS, FEW_ROUNDS = 6, 15  # after a few it is clear which starts are worth going on with
 _FEWEST = 6
 
 
@@ -161,8 +161,10 @@ def _distances(steps: Floats, squares: Floats, rows: list[int]) -> Floats:
     return scores
 
 
-def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: int, part: int = _PART) -> Floats:
-    """Return centres that a miner with twenty starts most probably finds, or something near to them.
+def likely_centres(
+    steps: Floats, k: int, words: NDArray[np.uint64], *, starts: int, part: int = _PART, rounds: int = FEW_ROUNDS
+) -> tuple[Floats, float]:
+    """Return centres that a miner with twenty starts most probably finds, or something near to them, and the doubt.
 
     k-means often has several optima of nearly the same cost. The very best one may be so rare that nobody else finds
     it. Each optimum has a chance to be the best of twenty starts; the one is chosen whose labels differ least, on
@@ -177,30 +179,42 @@ def likely_centres(steps: Floats, k: int, words: NDArray[np.uint64], *, starts: 
     part : int
         Rows that the starts see of a table of more than four times as many; of a smaller one they see all. The better
         starts see four times as many, and the chosen one goes on with all rows.
+    rounds : int
+        Most rounds of the better starts.
+
+    Returns
+    -------
+    centres : array of shape (k, d)
+    doubt : float
+        Share of the labels that such a miner gives otherwise, on average.
 
     Examples
     --------
     >>> rows = np.repeat([[0.0, 50.0, 90.0]], 4, axis=1) + np.tile([0.0, 1.0], 6)
-    >>> sorted(likely_centres(rows, 3, np.arange(90, dtype=np.uint64) << np.uint64(57), starts=10).ravel().tolist())
-    [0.0, 50.0, 90.0]
+    >>> centres, doubt = likely_centres(rows, 3, np.arange(90, dtype=np.uint64) << np.uint64(57), starts=10)
+    >>> sorted(centres.ravel().tolist()), doubt
+    ([0.0, 50.0, 90.0], 0.0)
     """
     with threadpool_limits(limits=1, user_api="blas"):  # many small products: threads only wait for one another
-        return _likely(steps, k, uniform(words).reshape(starts, 3 * k), part)
+        return _likely(steps, k, uniform(words).reshape(starts, 3 * k), part, rounds)
 
 
-def _likely(steps: Floats, k: int, draws: Floats, part: int) -> Floats:
+def _likely(steps: Floats, k: int, draws: Floats, part: int, rounds: int) -> tuple[Floats, float]:
     starts = len(draws)
     more = np.ascontiguousarray(steps[:, : 4 * part])
     # rare rows far out decide which optimum is best, so a part of the rows is used only where all would take too long
     few = more if steps.shape[1] <= 4 * part else np.ascontiguousarray(steps[:, :part])
     begun = [lattice_lloyd(few, plus_plus(few, k, draw), rounds=_FIRST_ROUNDS) for draw in draws]
     begun.sort(key=lambda run: run[2])
-    runs = [lattice_lloyd(more, centres, rounds=_MORE_ROUNDS) for centres, *_ in begun[: max(_FEWEST, starts // 4)]]
-    return lattice_lloyd(steps, agreed(runs, starts))[0]
+    runs = [lattice_lloyd(more, centres, rounds=rounds) for centres, *_ in begun[: max(_FEWEST, starts // 4)]]
+    centres, doubt = agreed(runs, starts)
+    return lattice_lloyd(steps, centres)[0], doubt
 
 
-def agreed(runs: list[Run], starts: int) -> Floats:
+def agreed(runs: list[Run], starts: int) -> tuple[Floats, float]:
     """Return the centres of the run whose labels differ least, on average, from what the best of twenty starts finds.
+
+    Returned with them: the share of labels that differs.
 
     Parameters
     ----------
@@ -213,14 +227,15 @@ def agreed(runs: list[Run], starts: int) -> Floats:
     --------
     >>> one, two = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
     >>> rare, often = (np.array([[1.0]]), one, 5.0), (np.array([[2.0]]), two, 6.0)
-    >>> [agreed([rare, often], starts).item() for starts in (2, 90)], agreed([rare, *3 * [often]], 90).item()
+    >>> [agreed([rare, often], starts)[0].item() for starts in (2, 90)], agreed([rare, *3 * [often]], 90)[0].item()
     ([1.0, 1.0], 2.0)
     """
     runs = sorted(runs, key=lambda run: run[2])
     chances = best_of_tries([cost for *_, cost in runs] + [np.inf] * (starts - len(runs)))
     likely = [(run, chance) for run, chance in zip(runs, chances, strict=False) if chance > 0.0]
     expected = [sum(chance * other_labels(one[1], run[1]) for run, chance in likely) for one, _ in likely]
-    return likely[expected.index(min(expected))][0][0]
+    least = min(expected)
+    return likely[expected.index(least)][0][0], least
 
 
 def best_of_tries(costs: list[float], *, tries: int = 20) -> list[float]:

@@ -54,7 +54,7 @@ def likely_prototypes(
         ]
         begun.sort(key=lambda run: run[2])
         more = [_rounds(few, run[0], categories, weight, _ROUNDS) for run in begun[: max(_FEWEST, starts // 4)]]
-        return _rounds(steps, agreed(more, starts), categories, weight, _ROUNDS)[0]
+        return _rounds(steps, agreed(more, starts)[0], categories, weight, _ROUNDS)[0]
 
 
 def _rounds(

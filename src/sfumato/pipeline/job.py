@@ -88,6 +88,7 @@ class ReleaseJob(Hidden):
         """
         history = None if self._history is None else self._history.hasher(self.plan.roles.confidential)
         self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, history)
+        self.notes += self.plan.drive.notes(self._fitted.fitted)
         known_as, past = self._fitted.known_as, self._history
         if past is not None and known_as is not None and past.released_otherwise(known_as, self.identity):
             self._warn(_REPEATED, RepeatedReleaseWarning)

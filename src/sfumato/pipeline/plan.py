@@ -18,7 +18,7 @@ from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.perturb.mechanism.parameters import check_parameter, nearest_name
 from sfumato.pipeline.cells import Cells
-from sfumato.policy.model import Column, MethodChoice, Policy, read_policy
+from sfumato.policy.model import Column, Detail, MethodChoice, Policy, read_policy
 from sfumato.policy.other_kinds import has_other_kinds
 from sfumato.policy.roles import Roles, assign_roles
 
@@ -67,6 +67,7 @@ def settle_policy(
     record_id: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
+    detail: str | Mapping[str, Any] | None = None,
 ) -> Policy:
     """Return a policy with what overrides it; see `sfumato.release` for the parameters."""
     base = Policy() if policy is None else policy if isinstance(policy, Policy) else read_policy(policy)
@@ -82,6 +83,8 @@ def settle_policy(
         settled.release.name = name
     if shuffle is not None:
         settled.release.shuffle = shuffle
+    if detail is not None:
+        settled.detail = Detail.of(detail)
     if isinstance(method, str) and (settled.method is None or settled.method.name != method):
         settled.method = MethodChoice(name=method)
     if parameters:
@@ -224,6 +227,12 @@ def build_perturber(policy: Policy) -> Any:
     """Return the perturber of a policy: its method, enhanced and guarded as it says."""
     row = _row(policy)
     parameters = policy.method.parameters if policy.method else {}
+    if policy.detail is not None:
+        if not any(parameter.name == "detail" for parameter in row.parameters):
+            raise PolicyError(
+                f"{policy.where('detail')}{row.name} [{row.id}] keeps no ladder of clusterings", hint="leave detail out"
+            )
+        parameters = {"detail": policy.detail.parameter, **parameters}
     check_settings(row, parameters, policy)
     perturber = row.load()(**parameters)
     if policy.enhance is not None:

@@ -38,6 +38,7 @@ def release(
     *,
     method: Any = None,
     parameters: Mapping[str, Any] | None = None,
+    detail: str | Mapping[str, Any] | None = None,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
     record_id: str | None = None,
@@ -75,6 +76,9 @@ def release(
         A catalogue id, or a perturber with its parameters (its own key and columns are not used).
     parameters : mapping, optional
         The method's parameters, over those of the policy.
+    detail : "coarse", "medium", "fine", or mapping of str to number, optional
+        How finely the ladder of kept clusterings may cut the table; see `AtomMixing`. More detail keeps more of the
+        clusters and hides less.
     identifier, keep : sequences of str
         Columns to drop and columns to release unchanged, added to those of the policy. Default: none.
     record_id : str, optional
@@ -123,7 +127,15 @@ def release(
     chosen = None if method is None or isinstance(method, str) else method
     reserved = history_files(key_folder(key))
     settled = settle_policy(
-        policy, method, parameters, identifier, keep, record_id=record_id, name=name, shuffle=shuffle
+        policy,
+        method,
+        parameters,
+        identifier,
+        keep,
+        record_id=record_id,
+        name=name,
+        shuffle=shuffle,
+        detail=detail,
     )
     sealed, page = (None if path is None else Path(path) for path in (receipt, report))
     with _target(target, table_name) as place:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from sfumato.core.relations import relation_problem
-from sfumato.exceptions import PolicyError
+from sfumato.exceptions import ParameterError, PolicyError
 from sfumato.files.schema import ColumnRules
 from sfumato.policy.lines import find_lines, line_of, nearest_of
 
@@ -93,6 +93,35 @@ class Guard(_Strict):
         return kmeans
 
 
+class Detail(_Strict):
+    """How finely the ladder of kept clusterings may cut the table: a level, and limits of one's own over it."""
+
+    level: Literal["coarse", "medium", "fine"] = "medium"
+    atoms: float | None = Field(default=None, gt=0, le=1)
+    rows: int | None = Field(default=None, ge=1)
+    residual: float | None = Field(default=None, ge=0, le=1)
+    loss: float | None = Field(default=None, ge=0, le=1)
+
+    @classmethod
+    def of(cls, wanted: str | Mapping[str, Any]) -> Detail:
+        """Return the detail that somebody asks for by a word, or by numbers."""
+        given = {"level": wanted} if isinstance(wanted, str) else dict(wanted)
+        try:
+            return cls.model_validate(given)
+        except ValidationError:
+            pass
+        raise ParameterError(
+            "detail is 'coarse', 'medium' or 'fine', or limits of one's own",
+            hint='atoms, residual and loss are shares of 1, rows is a whole number: {"atoms": 0.02, "rows": 10}',
+        )
+
+    @property
+    def parameter(self) -> Any:
+        """What the methods call `detail`."""
+        own = self.model_dump(exclude_none=True)
+        return self.level if len(own) == 1 else own
+
+
 class Limits(_Strict):
     """What an audit must find before the file appears."""
 
@@ -125,6 +154,8 @@ class Policy(_Strict):
         Noise on a share of the rows, on top of the method.
     guard : Guard, optional
         Clusterings that the release must keep.
+    detail : Detail, optional
+        How finely the ladder of kept clusterings may cut the table.
     audit : Limits, optional
         Limits that the audit must find before the release appears.
     release : ReleaseChoice
@@ -144,6 +175,7 @@ class Policy(_Strict):
     method: MethodChoice | None = None
     enhance: Enhance | None = None
     guard: Guard | None = None
+    detail: Detail | None = None
     audit: Limits | None = None
     release: ReleaseChoice = Field(default_factory=ReleaseChoice)
     missing_values: list[str] = Field(default_factory=list)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sfumato.attack.atoms.regions import CLUSTERS, Atoms, atoms_of, name_clusterings
+from sfumato.attack.atoms.regions import Atoms, atoms_of, clusters_of, name_clusterings
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, needs_same_columns
@@ -20,7 +20,7 @@ def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
     Parameters
     ----------
     knowledge : Knowledge
-        The numbers of clusters are the public parameter `clusterings`, 2 to 8 if it is not public.
+        The numbers of clusters are the public parameter `clusterings`, those of the ladder if it is not public.
     deadline : Deadline
         Checked between clusterings.
 
@@ -34,9 +34,7 @@ def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
     """
     if knowledge.labels is not None:
         return atoms_of(knowledge.labels)
-    named: Any = knowledge.parameters.get("clusterings")
-    whole = isinstance(named, list | tuple | range) and all(isinstance(k, int) for k in named)
-    clusters = tuple(named) if whole and named else CLUSTERS
+    clusters = clusters_of(knowledge.parameters, len(knowledge.released))
     found = name_clusterings(knowledge.released, seed=knowledge.seed, clusters=clusters, deadline=deadline)
     return atoms_of(found.codes(knowledge.released))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,9 +87,14 @@ class Named:
         Published labels; None clusters the original by k-means.
     scaling : str
         The space of the published labels.
+    clusters : sequence of int
+        Numbers of clusters, where no labels are published.
     """
 
-    def __init__(self, truth: FloatArray, labels: IntArray | None, scaling: str, seed: int) -> None:
+    def __init__(
+        self, truth: FloatArray, labels: IntArray | None, scaling: str, seed: int, clusters: Sequence[int]
+    ) -> None:
+        self._clusters = tuple(clusters)
         self._truth = truth
         self._labels = labels
         self._scaling = scaling
@@ -100,7 +106,7 @@ class Named:
         if self._labels is not None:
             found = clusterings_of(self._truth, self._labels, self._scaling)
         else:
-            found = name_clusterings(self._truth, seed=self._seed)
+            found = name_clusterings(self._truth, seed=self._seed, clusters=self._clusters)
         for array in (found.shift, found.scale, *found.centres):
             array.setflags(write=False)
         return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.attack.atoms.kept_clusterings import Named
-from sfumato.attack.atoms.regions import label_table
+from sfumato.attack.atoms.regions import clusters_of, label_table
 from sfumato.attack.catalogue import attacks, cost_of_known, default_known, load
 from sfumato.attack.engine.copies import frozen, frozen_rows, unscorable
 from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
@@ -137,7 +137,8 @@ class Referee:
         self._targets = np.sort(generator.choice(n_rows, size=min(n_rows, max_targets), replace=False))
         self._attack_seed = int(generator.integers(2**31))
         self._labels = None if labels is None else frozen_rows(label_table(labels, n_rows)[positions])
-        self._named = Named(self._truth, self._labels, scaling, self._attack_seed)
+        clusters = clusters_of(self._parameters, n_rows)
+        self._named = Named(self._truth, self._labels, scaling, self._attack_seed, clusters)
         half = np.random.default_rng([seed, 5]).permutation(n_columns)[: (n_columns + 1) // 2]
         self._half = np.sort(half)  # the columns that someone knows who knows half of a record
 

@@ -15,13 +15,12 @@ from sklearn.cluster import KMeans
 from sfumato._arrays import Floats, Integers
 from sfumato.auditing.utility.rescaling import one_hot
 
-_CLUSTERS = range(2, 9)
 _MOST_ROWS = 4_000  # on which the clusters are found
 _STARTS = 3
 
 
-def same_clusters(original: Floats, categories: Sequence[int], seed: int) -> Integers:
-    """Return a number for each row, the same for rows that share their cluster for every k = 2..8.
+def same_clusters(original: Floats, categories: Sequence[int], clusters: Sequence[int], seed: int) -> Integers:
+    """Return a number for each row, the same for rows that share their cluster for every number of clusters.
 
     Parameters
     ----------
@@ -29,13 +28,14 @@ def same_clusters(original: Floats, categories: Sequence[int], seed: int) -> Int
         Without missing cells.
     categories : sequence of int
         The columns that hold codes 0, 1, ...
+    clusters : sequence of int
     """
     (table,), raw = one_hot([original], categories)
     deviation = np.where(raw | (table.std(axis=0) == 0), 1.0, table.std(axis=0))
     rows = (table - np.where(raw, 0.0, table.mean(axis=0))) / deviation
     chosen = np.random.default_rng([seed, 3]).permutation(len(rows))[:_MOST_ROWS]
     codes: Integers = np.zeros(len(rows), dtype=np.int64)
-    for k in _CLUSTERS:
+    for k in clusters:
         if k < len(chosen):
             labels = KMeans(k, n_init=_STARTS, random_state=seed).fit(rows[chosen]).predict(rows)
             codes = np.unique(codes * k + labels, return_inverse=True)[1].ravel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sfumato.perturb.catalogue.entries import Break, Method, Paper
@@ -114,8 +115,14 @@ def _drawn(name: str, kind: str, text: str) -> Parameter:
 _CLUSTERINGS = Parameter(
     "clusterings",
     "clusterings",
-    (2, 3, 4, 5, 6, 7, 8),
-    "what to keep: numbers of k-means clusters, or fitted clusterers",
+    "ladder",
+    "what to keep: the ladder (k-means with every number of clusters to 20), numbers of clusters, or fitted clusterers",
+)
+_DETAIL = Parameter(
+    "detail",
+    "detail",
+    "medium",
+    "how finely the ladder may cut the table: coarse, medium or fine, or limits of one's own",
 )
 _SCALING = Parameter(
     "scaling",
@@ -518,12 +525,13 @@ METHODS: tuple[Method, ...] = (
         "Mixes each row with its like, inside the regions of the clusterings that are to be kept.",
         SFUMATO,
         "row",
-        11,
+        12,
         invertible=False,
         hides_from_key_holders=True,
         keeps_distances=False,
         parameters=(
             _CLUSTERINGS,
+            _DETAIL,
             Parameter(
                 "min_atom",
                 "integer",
@@ -540,8 +548,9 @@ METHODS: tuple[Method, ...] = (
             Parameter(
                 "spread",
                 "number",
-                0.6,
-                "share of the scatter inside groups that is kept",
+                None,
+                "share of the scatter inside groups that is kept; None takes 0.8 on the ladder and 0.6 otherwise",
+                optional=True,
                 low=0.1,
                 high=1.0,
                 search=Span(0.3, 1.0),
@@ -565,16 +574,16 @@ METHODS: tuple[Method, ...] = (
         "Lets rows exchange single values with their like; for tables with categories, codes and gaps.",
         SFUMATO,
         "group",
-        6,
+        7,
         invertible=False,
         keeps_distances=False,
         parameters=(
-            Parameter(
-                "clusterings",
-                "clusterings",
-                (2, 3, 4, 5, 6, 7, 8, "k-prototypes 3", "k-prototypes 5"),
-                "what to keep: numbers of k-means clusters, k-prototypes with its number, or fitted clusterers",
+            replace(
+                _CLUSTERINGS,
+                help="what to keep: the ladder (k-means with every number of clusters to 20, and k-prototypes), "
+                "numbers of clusters, k-prototypes with its number, or fitted clusterers",
             ),
+            _DETAIL,
             Parameter("kinds", "kinds", None, "what the columns hold: continuous, count or category", optional=True),
             Parameter("held", "held", None, "values of continuous columns that stay as they are", optional=True),
             Parameter("together", "together", None, "columns whose values are exchanged as one", optional=True),
@@ -624,7 +633,7 @@ METHODS: tuple[Method, ...] = (
         inner="adp",
         parameters=(
             Parameter("perturber", "perturber", None, "the method to guard"),
-            _CLUSTERINGS,
+            replace(_CLUSTERINGS, default=(2, 3, 4, 5, 6, 7, 8)),
             _SCALING,
             Parameter("min_atom", "integer", 5, "smallest group of like rows whose mean is kept", low=2),
             *_FINISHING,

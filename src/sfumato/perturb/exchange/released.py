@@ -80,26 +80,36 @@ def _exchanged(
 ) -> tuple[Floats, Flags]:
     """Return what rows of groups hold in the end, and which are outside; rows come group by group."""
     _smear(setting, values, labels, groups, free, subkey)
-    dice = Dice(subkey, labels)
-    swaps = setting.swaps(values, setting.atom_of(groups), met.centres)
     begins = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
-    sizes = np.diff(np.r_[begins, len(groups)])
-    everyone = np.arange(len(groups))
-    order_groups(swaps, setting.space, np.split(everyone, begins[1:]), dice)
-    sweeps = Sweeps(swaps, np.repeat(begins, sizes), np.repeat(sizes, sizes), everyone, dice)
+    out, lost = np.empty_like(values), np.empty(len(groups), dtype=bool)
+    for begin, end in zip(begins, np.r_[begins[1:], len(groups)], strict=True):
+        members = slice(int(begin), int(end))
+        atom = int(setting.atom_of(groups[begin : begin + 1])[0])
+        out[:, members], lost[members] = _exchanged_in_group(
+            setting, met, Dice(subkey, labels[members]), original[:, members], values[:, members], atom
+        )
+    return out, lost
+
+
+def _exchanged_in_group(
+    setting: Setting, met: Met, dice: Dice, original: Floats, values: Floats, atom: int
+) -> tuple[Floats, Flags]:
+    """Return what the rows of one group hold in the end, and which are outside."""
+    size = values.shape[1]
+    swaps = setting.swaps_in(values, atom, met.centres)
+    everyone = np.arange(size)
+    order_groups(swaps, setting.space, [everyone], dice)
+    sweeps = Sweeps(swaps, np.zeros(size, dtype=np.int64), np.full(size, size), everyone, dice)
     left = sweeps.run(everyone)
     for turn in range(1, _TURNS):  # few groups need another look
         if len(left):
-            left = sweeps.run(np.flatnonzero(np.isin(groups, groups[left])), turn)
-    _make_different(setting, values, original, swaps, sweeps, groups)
+            left = sweeps.run(everyone, turn)
+    _make_different(setting, values, original, swaps, sweeps)
     lost = swaps.state(everyone)[1] > 0
-    rows = setting.taken(values, swaps)
-    if setting.exact:  # exact centres come first for whoever asks for them: such rows are listed as disclosed
-        for begin, size in zip(begins, sizes, strict=True):
-            members = slice(begin, begin + size)
-            if size < _FEW_TIMES * setting.min_atom and lost[members].any():
-                rows[:, members], lost[members] = original[:, members], False
-    return rows, lost
+    if setting.exact and size < _FEW_TIMES * setting.min_atom and lost.any():
+        # exact centres come first for whoever asks for them: such rows are listed as disclosed
+        return original, np.zeros(size, dtype=bool)
+    return setting.taken(values, swaps), lost
 
 
 def _smear(
@@ -112,11 +122,9 @@ def _smear(
     values[:, free] = part
 
 
-def _make_different(
-    setting: Setting, values: Floats, original: Floats, swaps: Swaps, sweeps: Sweeps, groups: Integers
-) -> None:
+def _make_different(setting: Setting, values: Floats, original: Floats, swaps: Swaps, sweeps: Sweeps) -> None:
     """Let no row keep all it had, nor a combination of categories and counts that is rare, nor a rare category."""
-    rare = setting.rare(original, groups)
+    rare = setting.rare(original, np.zeros(swaps.n, dtype=np.int64))
     for turn in range(_DIFFER):
         same = setting.same(values, swaps, original, setting.everything)
         sweeps.differ(same, setting.everything, 2 * turn)

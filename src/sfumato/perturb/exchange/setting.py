@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.secret import Hidden
 from sfumato.perturb.exchange.bonds import Bonds
-from sfumato.perturb.exchange.space import MixedSpace
+from sfumato.perturb.exchange.space import MixedSpace, Pull
 from sfumato.perturb.exchange.swaps import Dice, Swaps
 from sfumato.perturb.guard.atoms import Atoms
 
@@ -124,6 +124,44 @@ class Setting(Hidden):
         own = np.tile(self.atoms.labels[of], times) + begins
         which = np.repeat(np.arange(len(begins)), np.tile(sizes, times))
         return Swaps(self.space, self.space.coordinates(values), self.units, own, which, centres)
+
+    def swaps_in(self, values: Floats, atom: int, centres: Floats) -> Swaps:
+        """Return rows of one atom ready to exchange values among one another, with only the walls that they can reach.
+
+        A row of the group holds, of every unit, the value of some row of the group. So what a centre can gain on the
+        row's own one has a largest value, and a wall that is farther away than that is none.
+
+        Parameters
+        ----------
+        values : array of shape (columns, n)
+        centres : array of shape (c, dimensions)
+            See `swaps`.
+        """
+        sizes = self.atoms.named.sizes
+        sizes = sizes * (len(centres) // sum(sizes))
+        begins = np.cumsum([0, *sizes])[:-1]
+        own = np.tile(self.atoms.labels[atom], len(sizes) // len(self.atoms.named.sizes)) + begins
+        coordinates, pull = self.space.coordinates(values), Pull(self.space, centres)
+        mine = np.repeat(own, sizes)
+        gap = pull.half - pull.half[mine]
+        for unit in self.units:
+            drawn = np.zeros((values.shape[1], len(centres)))
+            for column in unit:
+                drawn += pull.of(column, coordinates[column])
+            gap += (drawn[:, mine] - drawn).min(axis=0)
+        near, clustering = gap < 1.0, np.repeat(np.arange(len(sizes)), sizes)
+        near[own] = False
+        near[own] = np.bincount(clustering[near], minlength=len(sizes)) > 0
+        place, which = np.cumsum(near) - 1, clustering[near]
+        kept = np.unique(which)
+        return Swaps(
+            self.space,
+            coordinates,
+            self.units,
+            np.tile(place[own[kept]], (values.shape[1], 1)),
+            np.searchsorted(kept, which),
+            centres[near],
+        )
 
     def taken(self, values: Floats, swaps: Swaps) -> Floats:
         """Return the values that every row holds."""

@@ -13,15 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.linear import exact_product
 from sfumato.core.secret import Hidden
 from sfumato.perturb.exchange.company import Company
 from sfumato.perturb.exchange.order import order_groups
 from sfumato.perturb.exchange.partners import Partners
 from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.smear import smear_columns
-from sfumato.perturb.exchange.sums import ClusterSums
 from sfumato.perturb.exchange.swaps import Dice, Swaps
 from sfumato.perturb.exchange.sweeps import Sweeps
+from sfumato.perturb.guard.sums import ClusterSums
+
+_ROWS = 1 << 13  # sums of so many steps of up to 2^20 are exact
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,8 +83,8 @@ def meet(
     """
     named = setting.atoms.named
     if not setting.small.any():
-        nobody = np.empty(0, dtype=bool)
-        return Met(labels[:0], tile[:, :0], nobody, nobody, named.stacked)
+        nobody, nothing = np.empty(0, dtype=bool), tile[:, :0]
+        return Met(labels[:0], nothing, nobody, nobody, _all_centres(setting, sums, nothing, nothing, of[:0]))
     dice = Dice(subkey, labels)
     small = setting.small[of]
     values = _smeared(setting, tile, of, small, dice)
@@ -93,7 +96,7 @@ def meet(
     company = Company(swaps, partners, of, small, dice)
     company.run()
     # the centres have moved a little: rows must lie in the regions of the old and of the new ones
-    both = np.concatenate([named.stacked, sums.centres(setting, tile, setting.taken(values, swaps), of)])
+    both = _all_centres(setting, sums, tile, setting.taken(values, swaps), of)
     source, swaps = swaps.source, setting.swaps(values, of, both)
     swaps.source = source
     groups, sweeps = _small_groups(of, small, swaps, dice)
@@ -102,6 +105,36 @@ def meet(
     outside = np.zeros(len(labels), dtype=bool)
     outside[rows] = swaps.state(rows)[1] > 0
     return Met(labels, setting.taken(values, swaps), small, outside, both)
+
+
+def _all_centres(setting: Setting, sums: ClusterSums, before: Floats, after: Floats, of: Integers) -> Floats:
+    """Return the centres in whose regions rows must stay, in whole steps.
+
+    These are the kept ones, and those that the release will have after some rows have changed, or the latter alone.
+
+    Parameters
+    ----------
+    before, after : arrays of shape (d, m)
+        These rows.
+    of : array of shape (m,)
+        Their atoms.
+    """
+    space, atoms, named = setting.space, setting.atoms, setting.atoms.named
+    if not before.shape[1] and not atoms.have_joined:
+        return named.stacked
+    total = sums.sums.astype(np.float64)
+    incidence = atoms.incidence()
+    for start in range(0, before.shape[1], _ROWS):
+        part = slice(start, start + _ROWS)
+        moved = space.steps(space.enter(after[:, part]))
+        moved -= space.steps(space.enter(before[:, part]))
+        total += exact_product(incidence[:, of[part]], moved.T)
+    counts = (incidence * atoms.counts).sum(axis=1)[:, None]
+    centres: Floats = np.where(counts > 0, np.rint(total / np.maximum(counts, 1.0)), named.stacked)
+    of_modes = np.repeat(named.modes, named.sizes)
+    for own in space.categories:  # modes stay
+        centres[of_modes, own] = named.stacked[of_modes, own]
+    return centres if atoms.new_centres_only else np.concatenate([named.stacked, centres])
 
 
 def _smeared(setting: Setting, tile: Floats, of: Integers, small: Flags, dice: Dice) -> Floats:

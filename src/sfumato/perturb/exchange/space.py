@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato._arrays import Floats
+from sfumato._arrays import Floats, Integers
 from sfumato.core.linear import exact_product, lattice_bits, to_steps
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
@@ -119,6 +119,21 @@ def find_mixed_space(facts: Facts, moments: Moments, levels: Sequence[int], scal
     offsets = np.concatenate([np.zeros(axis.levels) if axis.levels else [axis.offset] for axis in axes])
     scales = np.concatenate([np.ones(axis.levels) if axis.levels else [axis.unit] for axis in axes])
     return MixedSpace(offsets, scales, lattice_bits(2.0 * farthest), tuple(axes))
+
+
+def rare_levels(space: MixedSpace, sums: Integers, least: int) -> tuple[Integers, ...]:
+    """Return for each column its categories that fewer rows have than some; none for numbers.
+
+    Parameters
+    ----------
+    sums : array of shape (dimensions,)
+        Of all rows, in whole steps: a row adds the height of its category.
+    """
+    found = []
+    for axis in space.axes:
+        own = sums[axis.first : axis.first + axis.levels]
+        found.append(np.flatnonzero((own > 0) & (own < least * space.height(axis))))
+    return tuple(found)
 
 
 class Pull:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.rows import WordStream
 from sfumato.perturb.exchange.space import MixedSpace, Pull
 
@@ -134,6 +134,16 @@ class Swaps:
         for start in range(0, self.n, _CHUNK):
             rows = np.arange(start, min(start + _CHUNK, self.n))
             out[rows] = self.state(rows)[1]
+        return out
+
+    def differ(self, units: Integers, one: Integers, other: Integers) -> Flags:
+        """Return which pairs of rows hold different values, of one unit each."""
+        out = np.zeros(len(one), dtype=bool)
+        for unit, columns in enumerate(self.units):
+            here = np.flatnonzero(units == unit)
+            mine, theirs = self.source[unit, one[here]], self.source[unit, other[here]]
+            for column in columns:
+                out[here] |= self.coordinates[column, mine] != self.coordinates[column, theirs]
         return out
 
     def exchange(self, units: Integers, one: Integers, other: Integers) -> None:

@@ -9,7 +9,7 @@ from sfumato.perturb.exchange.swaps import Dice, Swaps, without_conflicts
 
 _FIRST = 1 << 16  # counter of the dice
 _TRIES = 16  # exchanges that a row thinks of in one sweep
-_SWEEPS = 48
+_SWEEPS, _IN_VAIN = 48, 6  # at most, and without a single exchange
 _LAST, _ATTEMPTS = 1 << 48, 64
 _ROWS = 1 << 10  # rows whose tries are looked at together
 
@@ -42,14 +42,16 @@ class Sweeps:
         place = np.full(swaps.n, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
         scores, outside = swaps.state(rows)
+        in_vain = 0
         for sweep in range(_SWEEPS):
             bad = rows[outside > 0]
-            if not len(bad):
+            if not len(bad) or in_vain == _IN_VAIN:
                 break
             first = _FIRST * (1 + counter) + sweep * 2 * _TRIES
             gain, partner, unit = self._best(bad, scores, outside, place, first)
             found = np.flatnonzero(gain > 0)
             chosen = found[without_conflicts(place[bad[found]], place[partner[found]], gain[found], len(rows))]
+            in_vain = 0 if len(chosen) else in_vain + 1
             if not len(chosen):
                 continue
             swaps.exchange(unit[chosen], bad[chosen], partner[chosen])
@@ -81,7 +83,7 @@ class Sweeps:
             scores, outside = swaps.state(rows)
             theirs, there = swaps.state(other)
             stay = (swaps.outside(scores + step, rows) <= outside) & (swaps.outside(theirs - step, other) <= there)
-            found = np.flatnonzero((stay | (attempt >= _ATTEMPTS)) & step.any(axis=1))
+            found = np.flatnonzero((stay | (attempt >= _ATTEMPTS)) & swaps.differ(which, rows, other))
             chosen = found[without_conflicts(rows[found], other[found], np.zeros(len(found)), swaps.n)]
             swaps.exchange(which[chosen], rows[chosen], other[chosen])
             rows = np.delete(rows, chosen)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import ClassVar, Self
 
 import numpy as np
@@ -21,8 +22,23 @@ from sfumato.perturb.guard.named import Named
 Values = Callable[[Floats, Rows], tuple[Integers, Floats]]
 
 
+_FEW_ROWS = 4096  # that two sets of walls are cheap for
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _factors(count: int) -> NDArray[np.uint64]:
+    """Return odd numbers without a pattern: the steps of a well-known generator."""
+    state = np.arange(1, count + 1, dtype=np.uint64) * _ODD
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+    return (state ^ (state >> np.uint64(31))) | np.uint64(1)
+
+
 def atom_codes(labels: Integers, sizes: tuple[int, ...]) -> Integers:
     """Return one number for each combination of labels.
+
+    As long as there are few enough combinations, they are numbered. Otherwise each has 62 bits of a sum of products
+    with fixed odd numbers, in which two of a million combinations meet once in nine million tables.
 
     Parameters
     ----------
@@ -35,11 +51,12 @@ def atom_codes(labels: Integers, sizes: tuple[int, ...]) -> Integers:
     >>> atom_codes(np.array([[0, 1], [2, 0]]), (2, 3)).tolist()
     [2, 3]
     """
-    total = 1
-    for size in sizes:
-        total *= size
-    if total >= 2**62:
-        raise DataError("the named clusterings have too many combinations of labels", hint="name fewer clusterings")
+    if prod(sizes) >= 2**62:
+        mixed = np.zeros(labels.shape[1], dtype=np.uint64)
+        for factor, row in zip(_factors(len(sizes)), labels, strict=True):
+            mixed += factor * (row.astype(np.uint64) + np.uint64(1))
+        mixed ^= mixed >> np.uint64(31)
+        return ((mixed * _ODD) >> np.uint64(2)).astype(np.int64)
     codes = np.zeros(labels.shape[1], dtype=np.int64)
     for row, size in zip(labels, sizes, strict=True):
         codes *= size
@@ -140,8 +157,12 @@ class Atoms(Hidden):
     Attributes
     ----------
     named : Named
-    codes : array of shape (a,)
-        Sorted.
+    codes : array of shape (c,)
+        The combinations of labels that occur, sorted.
+    home : array of shape (c,)
+        The atom of each combination: its own, unless it has joined another.
+    names : array of shape (a,)
+        The combination of labels that names each atom.
     labels : array of shape (a, clusterings)
     counts : array of shape (a,)
     means : array of shape (a, d)
@@ -150,39 +171,46 @@ class Atoms(Hidden):
 
     named: Named
     codes: Integers
+    home: Integers
+    names: Integers
     labels: Integers
     counts: Integers
     means: Floats
 
-    @classmethod
-    def from_moments(cls, named: Named, moments: AtomMoments) -> Atoms:
-        """Return the atoms that a pass has found."""
-        codes = moments.codes()
-        counts = np.array([moments.count(int(code)) for code in codes], dtype=np.int64)
-        means = np.array([moments.mean(int(code), named.space.bits) for code in codes])
-        return cls.from_counts(named, codes, counts, means)
-
-    @classmethod
-    def from_counts(cls, named: Named, codes: Integers, counts: Integers, means: Floats) -> Atoms:
-        """Return the atoms of some codes, sorted, with their rows and means."""
-        labels = np.empty((len(codes), len(named.sizes)), dtype=np.int64)
-        rest = codes.copy()
-        for column in range(len(named.sizes) - 1, -1, -1):
-            rest, labels[:, column] = np.divmod(rest, named.sizes[column])
-        return cls(named, codes, labels, counts, means)
+    def with_means(self, moments: AtomMoments) -> Atoms:
+        """Return the atoms with the means that a pass has found for their names."""
+        return replace(self, means=np.array([moments.mean(int(name), self.named.space.bits) for name in self.names]))
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.names)
+
+    @property
+    def have_joined(self) -> bool:
+        """Whether some atoms have joined others, so that rows do not keep all labels."""
+        return len(self.names) < len(self.codes)
+
+    @property
+    def new_centres_only(self) -> bool:
+        """Whether rows are held in the regions of the release's centres alone, not in those of the named ones as well.
+
+        Where atoms have joined, the release's own centres are what a miner finds; on a small table one who starts from
+        the named ones might still end elsewhere. Twice as many walls take twice as long.
+        """
+        return self.have_joined and int(self.counts.sum()) > _FEW_ROWS
 
     def of(self, inside: Floats) -> Integers:
         """Return the atom of every row of a tile in the space of the clusterings."""
-        codes = atom_codes(self.named.labels(inside), self.named.sizes)
+        return self.of_labels(self.named.labels(inside))
+
+    def of_labels(self, labels: Integers) -> Integers:
+        """Return the atom of rows whose labels are known, shape (clusterings, rows)."""
+        codes = atom_codes(labels, self.named.sizes)
         found = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
         if not (self.codes[found] == codes).all():
             raise DataError(
                 "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
             )
-        return found
+        return self.home[found]
 
     def incidence(self) -> Floats:
         """Return which atom lies in which cluster: shape (clusters of all clusterings, atoms)."""

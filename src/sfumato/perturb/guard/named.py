@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
-from sfumato.cluster.lattice_kmeans import likely_centres
+from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, likely_centres
 from sfumato.cluster.prototypes import likely_prototypes
 from sfumato.core.linear import exact_product, lattice_bits, to_steps
 from sfumato.core.passes import Facts
@@ -26,7 +26,13 @@ _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest ori
 _STARTS = 20  # of k-means, times the care
 _LARGE, _MOST_STARTS = 1 << 18, 60  # regions of a table that is too large for more starts than that
 _GAMMA = 0.5  # what a differing category weighs in k-prototypes: half of a standard deviation, squared, as is usual
-_PROTOTYPES = 4  # centres for each cluster of a clusterer without centres
+_TOP, _SMALL_TOP, _EXACT_TOP = 20, 12, 8  # of the ladder
+_LARGE_TABLE, _ROWS_EACH = 2000, 25  # rows from which the ladder is whole, and that a cluster has on average at least
+_PROTOTYPE_RUNGS = ("k-prototypes 3", "k-prototypes 5")
+_RUNG_STARTS = 60
+_ENDLESS = 300  # rounds, after which hardly anything changes
+_ALL_ROUNDS = 1 << 14  # rows up to which the better starts go on to their ends
+_PROTOTYPES, _FEW_STARTS = 4, 5  # centres for each cluster of a clusterer without centres
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,12 +97,15 @@ class Named(Hidden):
         Which of them were asked for as a number of k-means clusters.
     modes : tuple of bool
         Which of them have the modes of categories in their centres, as k-prototypes has; empty for none.
+    doubts : tuple of float
+        Share of the labels that a miner with starts of their own gives otherwise, on average; 0 where it is not known.
     """
 
     space: Space
     centres: tuple[Floats, ...]
     counted: tuple[bool, ...]
     modes: tuple[bool, ...] = ()
+    doubts: tuple[float, ...] = ()
 
     @cached_property
     def stacked(self) -> Floats:
@@ -117,6 +126,27 @@ class Named(Hidden):
         return np.stack(parts).astype(np.int64)
 
 
+def rungs(n_rows: int, *, categories: bool, exact: bool) -> tuple[Any, ...]:
+    """Return the clusterings of the ladder: k-means with every number of clusters that a miner may ask for.
+
+    Parameters
+    ----------
+    n_rows : int
+        Small tables have fewer clusters than large ones.
+    categories : bool
+        Whether to keep k-prototypes, too.
+    exact : bool
+        Whether every centre must stay exactly: then atoms cannot join one another, and only a few clusterings are kept.
+
+    Examples
+    --------
+    >>> rungs(500, categories=False, exact=False)[-1], rungs(10**6, categories=True, exact=False)[-3:]
+    (12, (20, 'k-prototypes 3', 'k-prototypes 5'))
+    """
+    top = _EXACT_TOP if exact else max(2, min(_TOP if n_rows >= _LARGE_TABLE else _SMALL_TOP, n_rows // _ROWS_EACH))
+    return (*range(2, top + 1), *(_PROTOTYPE_RUNGS if categories else ()))
+
+
 def name_clusterings(
     space: Space,
     clusterings: Sequence[Any],
@@ -124,6 +154,8 @@ def name_clusterings(
     numbers: NDArray[np.uint64],
     streams: Streams,
     care: int = USUAL_CARE,
+    *,
+    ladder: bool = False,
 ) -> Named:
     """Return the centres of the clusterings to keep.
 
@@ -140,36 +172,54 @@ def name_clusterings(
         Where the starts of k-means come from.
     care : int
         More means more starts.
+    ladder : bool
+        Whether the clusterings are rungs of the ladder, which are many.
     """
     steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
     distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
-    named, counted, modes = [], [], []
+    found: list[_One] = []
     for index, wanted in enumerate(clusterings):
         prototypes = count_of_prototypes(wanted)
         if prototypes is not None:
             if space.categories and prototypes <= distinct:  # without categories it is k-means
-                named.append(_k_prototypes(space, steps, prototypes, streams, care))
-                counted.append(False)
-                modes.append(True)
-            continue
-        if is_count(wanted):
+                found.append(_One(_k_prototypes(space, steps, prototypes, streams, care), modes=True))
+        elif is_count(wanted):
             if int(wanted) <= distinct:  # otherwise there are fewer different rows than clusters: nothing to keep
-                starts = min(_STARTS * care, _MOST_STARTS) if steps.size > _LARGE else _STARTS * care
-                named.append(_k_means(steps, int(wanted), streams, f"{wanted}", starts))
-                counted.append(True)
-                modes.append(False)
-            continue
-        counted.append(False)
-        modes.append(False)
-        if hasattr(wanted, "cluster_centers_"):
-            named.append(_given(space, wanted.cluster_centers_, len(steps)))
+                found.append(_rung(steps, int(wanted), streams, care, ladder=ladder))
+        elif hasattr(wanted, "cluster_centers_"):
+            found.append(_One(_given(space, wanted.cluster_centers_, len(steps))))
         else:
-            named.append(_prototypes(steps, wanted.labels_, numbers, streams, f"given {index}"))
-    if not named:
-        named.append(np.zeros((1, len(steps))))
-        counted.append(False)
-        modes.append(False)
-    return Named(space, tuple(named), tuple(counted), tuple(modes))
+            found.append(_One(_prototypes(steps, wanted.labels_, numbers, streams, f"given {index}")))
+    if not found:
+        found.append(_One(np.zeros((1, len(steps)))))
+    return Named(
+        space,
+        tuple(one.centres for one in found),
+        tuple(one.counted for one in found),
+        tuple(one.modes for one in found),
+        tuple(one.doubt for one in found),
+    )
+
+
+class _One(NamedTuple):
+    """One clustering; see `Named`."""
+
+    centres: Floats
+    counted: bool = False
+    modes: bool = False
+    doubt: float = 0.0
+
+
+def _rung(steps: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -> _One:
+    """Return k-means with a number of clusters."""
+    starts = min(_STARTS * care, _MOST_STARTS) if steps.size > _LARGE else _STARTS * care
+    if ladder:
+        starts = min(starts, _RUNG_STARTS)
+    # many clusters have many optima of nearly one cost: only runs that have ended can be compared
+    rounds = _ENDLESS if ladder and steps.shape[1] <= _ALL_ROUNDS else FEW_ROUNDS
+    words = streams.scalars("k-means", f"{k}", 3 * k * starts)
+    centres, doubt = likely_centres(steps, k, words, starts=starts, rounds=rounds)
+    return _One(centres, counted=True, doubt=doubt)
 
 
 def is_count(wanted: Any) -> bool:
@@ -198,10 +248,6 @@ def _k_prototypes(space: Space, steps: Floats, k: int, streams: Streams, care: i
     return likely_prototypes(steps, space.categories, weight, k, words, starts=starts)
 
 
-def _k_means(steps: Floats, k: int, streams: Streams, name: str, starts: int) -> Floats:
-    return likely_centres(steps, k, streams.scalars("k-means", name, 3 * k * starts), starts=starts)
-
-
 def _given(space: Space, centres: Any, n_columns: int) -> Floats:
     centres = np.asarray(centres, dtype=np.float64)
     if centres.ndim != 2 or centres.shape[1] != n_columns:
@@ -225,5 +271,6 @@ def _prototypes(steps: Floats, labels: Any, numbers: NDArray[np.uint64], streams
         rows = np.ascontiguousarray(steps[:, of == cluster])
         size = len(np.unique(rows, axis=1).T) if rows.shape[1] <= 256 else rows.shape[1]
         k = max(1, min(_PROTOTYPES, size, rows.shape[1] // 10))
-        found.append(_k_means(rows, k, streams, f"{name} {cluster}", 5))
+        words = streams.scalars("k-means", f"{name} {cluster}", 3 * k * _FEW_STARTS)
+        found.append(likely_centres(rows, k, words, starts=_FEW_STARTS)[0])
     return np.concatenate(found)

@@ -140,7 +140,9 @@ def compensate(atoms: Atoms, large: Flags, moved: Floats, regions: Regions) -> F
     index = np.flatnonzero(large)
     start, near = atoms.means[index].T, regions.nearness(atoms.means)[:, index]
     for _ in range(30):
-        gram = np.stack([sum_in_order(share * (row * weight / counts)) for row in share])
+        gram = np.zeros((len(share), len(share)))
+        for row, scaled in zip(share.T, (share * weight / counts).T, strict=True):  # one atom after the other
+            gram += scaled[:, None] * row
         gram[np.diag_indices(len(gram))] += _RIDGE
         solved = solve_positive(gram, wanted)
         pull = np.stack([sum_in_order(share.T * column) for column in solved.T], axis=1)
@@ -198,11 +200,26 @@ def released_regions(atoms: Atoms, means: Floats, plain: Regions) -> Regions:
     sizes = (incidence * counts).sum(axis=1)
     centres = named.space.steps(sums / np.maximum(sizes, 1.0)[:, None])
     centres = np.where(sizes[:, None] > 0, centres, named.stacked)
-    return Regions.build(named.space, [named.stacked, centres], atoms.labels, named.sizes, plain.low, plain.high)
+    return _regions_of(atoms, centres, plain)
+
+
+def _regions_of(atoms: Atoms, released: Floats, plain: Regions) -> Regions:
+    """Return the regions of the named centres and of released ones, or of the latter alone."""
+    named = atoms.named
+    sets = [released] if atoms.new_centres_only else [named.stacked, released]
+    return Regions.build(named.space, sets, atoms.labels, named.sizes, plain.low, plain.high)
 
 
 def place_atoms(
-    atoms: Atoms, pool: Integers, around: Floats, of: Integers, regions: Regions, *, min_rows: int, draw: int = 0
+    atoms: Atoms,
+    pool: Integers,
+    around: Floats,
+    of: Integers,
+    regions: Regions,
+    *,
+    joining: Floats,
+    min_rows: int,
+    draw: int = 0,
 ) -> Placed:
     """Place the small atoms, let the large ones make up for it, and draw the regions of the centres that result.
 
@@ -220,6 +237,8 @@ def place_atoms(
         Their atoms.
     regions : Regions
         Of the named centres, with the bounds of the columns.
+    joining : array of shape (c, d)
+        How far the centres move because atoms have joined others.
     min_rows : int
         Fewest rows of a pool whose mean is kept.
     draw : int
@@ -234,7 +253,7 @@ def place_atoms(
     sizes = np.maximum((incidence * counts).sum(axis=1), 1.0)  # whole numbers; a given centre may have no rows
     targets, rows, shift = atoms.means.copy(), around, np.zeros_like(named.stacked)
     both, deepest = regions, _DEEPEST[draw % len(_DEEPEST)]
-    for _ in range(_LOOPS if small.any() else 0):
+    for _ in range(_LOOPS if small.any() or joining.any() else 0):
         targets = place(atoms, pool, both, deepest, min_rows=min_rows)
         lost = both.depth(targets.T, np.arange(len(atoms))) <= 0
         if lost.any():  # no place in both regions: the named centres come first
@@ -250,14 +269,11 @@ def place_atoms(
         shifts = compensate(atoms, ~small, moved, both)
         targets[~small] = atoms.means[~small] + shifts[~small]
         drift = np.stack([sum_in_order(incidence * (counts * column)) for column in (moved + shifts).T], axis=1)
-        shift = np.rint(drift / sizes[:, None] / unit)
+        shift = np.rint((drift / sizes[:, None] + joining) / unit)
         if float(np.abs(shift).max()) * unit < _STILL:
             both = regions
             continue
-        released = named.stacked + shift
-        both = Regions.build(
-            named.space, [named.stacked, released], atoms.labels, named.sizes, regions.low, regions.high
-        )
+        both = _regions_of(atoms, named.stacked + shift, regions)
     lengths = np.sqrt((shift * shift).sum(axis=1)) * unit
     return Placed(both, _inside(targets, small, regions, both), rows, float(lengths.max(initial=0.0)))
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.linear import sum_in_order
 from sfumato.core.passes import Facts, ask, ask_both
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
@@ -20,12 +21,22 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample, Summary
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
-from sfumato.perturb.guard.atoms import AtomMoments, Atoms, atom_codes
-from sfumato.perturb.guard.named import USUAL_CARE, Space, count_of_prototypes, find_space, is_count, name_clusterings
+from sfumato.perturb.guard.atoms import AtomMoments, Atoms
+from sfumato.perturb.guard.joined import Inside, Joined, detail_of, join_atoms
+from sfumato.perturb.guard.named import (
+    USUAL_CARE,
+    Space,
+    count_of_prototypes,
+    find_space,
+    is_count,
+    name_clusterings,
+    rungs,
+)
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Guard
 from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimals
+from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.state import FittedState
 
@@ -130,26 +141,54 @@ class Stored(Hidden):
 
 @dataclass(frozen=True, repr=False)
 class Found(Hidden):
-    """What the first passes find: the space, the atoms with their moments, the regions and how rows are finished."""
+    """What the first passes find.
+
+    Attributes
+    ----------
+    space : Space
+    atoms : Atoms
+    moments : AtomMoments
+        Of the atoms.
+    regions : Regions
+    settling : Settling
+        How rows are finished.
+    shift : array of shape (c, d)
+        How far the kept centres move because atoms have joined, in units of the space.
+    joined : Joined or None
+    """
 
     space: Space
     atoms: Atoms
     moments: AtomMoments
     regions: Regions
     settling: Settling
+    shift: Floats
+    joined: Joined | None
+
+
+def _centres(atoms: Atoms) -> Floats:
+    """Return the means of the clusters of atoms, in units of the space; of a cluster without rows its named centre."""
+    incidence, counts = atoms.incidence(), atoms.counts.astype(np.float64)
+    sums = np.stack([sum_in_order(incidence * (counts * column)) for column in atoms.means.T], axis=1)
+    sizes = (incidence * counts).sum(axis=1)[:, None]
+    named = atoms.named.stacked * 2.0**-atoms.named.space.bits
+    centres: Floats = np.where(sizes > 0, sums / np.maximum(sizes, 1.0), named)
+    return centres
 
 
 class GuardShell(Perturber):
     """Base of `AtomMixing` and `Guarded`."""
 
     clusterings: Any
+    detail: Any = "medium"
     scaling: str | None
     decimals: Any
     bounds: Any
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for wanted in self.clusterings:
+        detail_of(self.detail)
+        for wanted in () if self._on_ladder else self.clusterings:
             if is_count(wanted):
                 if int(wanted) < 1:
                     raise ParameterError(f"{type(self).__name__}: a clustering of {wanted} clusters does not exist")
@@ -164,6 +203,9 @@ class GuardShell(Perturber):
 
     def _own_parameters(self) -> dict[str, Any]:
         own = super()._own_parameters()
+        if self._on_ladder:
+            return own
+        own.pop("detail", None)  # nothing joins then: releases of earlier versions come out the same
         own["clusterings"] = [
             int(wanted)
             if is_count(wanted)
@@ -220,10 +262,10 @@ class GuardShell(Perturber):
 
             def rounded(tile: Floats, rows: Rows, settling: Settling = settling) -> tuple[Integers, Floats]:
                 out = release(settling, tile, rows)[0]
-                return atoms.codes[atoms.of(space.enter(tile))], space.steps(space.enter(out))
+                return atoms.names[atoms.of(space.enter(tile))], space.steps(space.enter(out))
 
             seen = yield from ask(AtomMoments(rounded, cross=False))
-            means = np.array([seen.mean(int(code), space.bits) for code in atoms.codes])
+            means = np.array([seen.mean(int(code), space.bits) for code in atoms.names])
             if round_number == 0:
                 settling = replace(settling, offsets=np.where(small[:, None], 0.0, guard.targets - means))
             settling = replace(settling, regions=released_regions(atoms, means, found.regions))
@@ -233,6 +275,20 @@ class GuardShell(Perturber):
 
         left_outside = yield from ask(Collected(outside))
         return settling, tuple(int(number) for number in left_outside.sorted(0)[0])
+
+    def _notes(self, fitted: Any) -> tuple[str, ...]:
+        joined = getattr(fitted, "joined", None) or getattr(getattr(fitted, "found", None), "joined", None)
+        return () if joined is None else (str(joined),)
+
+    @property
+    def _on_ladder(self) -> bool:
+        """Whether the kept clusterings are those of the ladder."""
+        return isinstance(self.clusterings, str)
+
+    @property
+    def _exact(self) -> bool:
+        """Whether every kept centre stays exactly where it is."""
+        return bool(getattr(self, "exact_centres", False))
 
     @property
     def _guards(self) -> bool:
@@ -251,13 +307,27 @@ class GuardShell(Perturber):
         sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
         moments, sample = yield from ask_both(Moments(facts.low, facts.high, cross=False), sample)
         space = find_space(facts, moments, self.scaling)
-        named = name_clusterings(space, self.clusterings, sample.values(), sample.labels(), streams, self._care)
+        rows, ladder = sample.values(), self._on_ladder
+        wanted = rungs(facts.n_rows, categories=False, exact=self._exact) if ladder else self.clusterings
+        named = name_clusterings(space, wanted, rows, sample.labels(), streams, self._care, ladder=ladder)
+        sums = yield from ask(ClusterSums(space, named))
+        atoms, joined, shift = sums.atoms(), None, np.zeros(named.stacked.shape)
+        if ladder and not self._exact:
+            centres = sums.centres(atoms)
+            atoms, joined = self._join(space, atoms, rows)
 
         def values(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
             inside = space.enter(tile)
-            return atom_codes(named.labels(inside), named.sizes), space.steps(inside)
+            return atoms.names[atoms.of(inside)], space.steps(inside)
 
         tally = yield from ask(AtomMoments(values))
-        atoms = Atoms.from_moments(named, tally)
+        atoms = atoms.with_means(tally)
+        if atoms.have_joined:
+            shift = _centres(atoms) - centres
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
-        return Found(space, atoms, tally, regions, Settling(space, facts.names, decimals))
+        return Found(space, atoms, tally, regions, Settling(space, facts.names, decimals), shift, joined)
+
+    def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
+        """Return the atoms after small ones have joined others, as far as `detail` wants it."""
+        inside = space.enter(np.ascontiguousarray(sample.T))
+        return join_atoms(atoms, detail_of(self.detail), Inside(space.steps(inside), atoms.of(inside)).residual)

@@ -16,6 +16,7 @@ from sfumato.cluster.lattice_kmeans import best_of_tries, lattice_lloyd, other_l
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.perturb.guard.atoms import Atoms
+from sfumato.perturb.guard.named import Named
 
 Likely = list[tuple[NDArray[np.intp], float]]
 
@@ -25,6 +26,7 @@ _FIRST_STARTS, _STARTS = 80, 24  # on the original, and on each release
 _UNLIKELY = 1e-3
 _SURE, _SURE_WEIGHT = 0.01, 3.0  # a clustering that everybody finds in the original should be found in the release, too
 _RIVAL, _NEAR, _MOST_RIVALS = 0.03, 1.04, 8  # labels that differ, and costs in which clusterings are rivals
+_MOST_ASKED, _RATIO = 9, 1.15  # clusterings; of more, those that differ by this factor in their number of clusters
 _ALIKE = 1.01  # columns that shrank alike to this factor: standardising the release changes nothing
 
 
@@ -51,10 +53,10 @@ class Trial:
         self._atoms, self._of, self._streams = atoms, of, streams
         self._deviations = _deviations(original) if standardised else None
         steps = self._steps(original)
-        self._of_modes = atoms.named.modes or (False,) * len(atoms.named.centres)
+        self._asked = _asked(atoms.named)
         self._rivals: list[list[Floats]] = [[] for _ in atoms.named.centres]
-        self._before = [self._likely(index, steps, _FIRST_STARTS) for index in range(len(atoms.named.centres))]
-        self._floors = [_expected(runs, runs) for runs in self._before]
+        self._before = {index: self._likely(index, steps, _FIRST_STARTS) for index in self._asked}
+        self._floors = {index: _expected(runs, runs) for index, runs in self._before.items()}
 
     def disagreement(self, released: Floats) -> float:
         """Return the share of labels that k-means gives otherwise on a release, beyond what it gives otherwise anyway.
@@ -67,16 +69,15 @@ class Trial:
         steps = self._steps(released)
         seen = [steps, *self._restandardised(released)]
         total = 0.0
-        for index, centres in enumerate(self._atoms.named.centres):
-            if self._of_modes[index]:  # k-means is not asked about clusterings that are none of its own
-                continue
+        for index in self._asked:
+            centres = self._atoms.named.centres[index]
             named = self._atoms.labels[self._of, index]
             wrong = other_labels(named, lattice_lloyd(steps, centres)[1])
             floor = self._floors[index]
             found = [_expected(self._before[index], self._likely(index, own, _STARTS)) for own in seen]
             wrong += sum(max(0.0, rate - floor) for rate in found) / len(found)
             total += wrong * (_SURE_WEIGHT if floor < _SURE else 1.0)
-        return total / (len(self._floors) - sum(self._of_modes))
+        return total / len(self._asked)
 
     def _restandardised(self, released: Floats) -> list[Floats]:
         """Return the release in its own standard deviations, unless that comes to the same."""
@@ -118,6 +119,20 @@ class Trial:
                 different.append(labels)
                 rivals.append(centres)
         self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
+
+
+def _asked(named: Named) -> list[int]:
+    """Return the clusterings that k-means is asked about: its own, and of many every second or third."""
+    modes = named.modes or (False,) * len(named.centres)
+    own = [index for index, of_modes in enumerate(modes) if not of_modes]  # k-prototypes is none of its own
+    if len(own) <= _MOST_ASKED:
+        return own
+    chosen, last = [], 0.0
+    for index in own:
+        if named.sizes[index] >= last * _RATIO:
+            chosen.append(index)
+            last = named.sizes[index]
+    return chosen
 
 
 def _deviations(rows: Floats) -> Floats:

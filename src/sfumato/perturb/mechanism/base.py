@@ -255,6 +255,10 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             for name, value in values.items()
         }
 
+    def _notes(self, fitted: Any) -> tuple[str, ...]:
+        """Return what the owner should know of a fitted table."""
+        return ()
+
     # ---- releasing --------------------------------------------------------------------------------------
 
     def transform(self, X: Any, *, row_start: int | None = None, threads: int = 1) -> Any:

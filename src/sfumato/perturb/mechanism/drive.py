@@ -104,6 +104,10 @@ class Drive(Hidden):
         grouping: Grouping = fitted
         return grouping
 
+    def notes(self, fitted: Any) -> tuple[str, ...]:
+        """Return what the method has to say to the owner about a fitted table; it tells nothing of single rows."""
+        return self._perturber._notes(fitted)
+
     def settle(
         self,
         decimals: Mapping[str, int],

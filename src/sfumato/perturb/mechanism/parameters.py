@@ -125,8 +125,8 @@ class Parameter:
     name : str
     kind : str
         "number", "integer", "choice", "flag", "numbers" (one, or one for each column), "number or integer"
-        (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "decimals", "bounds",
-        "kinds", "held", "together", "relations".
+        (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "detail", "decimals",
+        "bounds", "kinds", "held", "together", "relations".
     default : object
     help : str
         One line in plain words.
@@ -178,7 +178,8 @@ class Parameter:
                 "operations": "one ('add', e), ('mult', e), ('rotate', angle, other column) or None for each column",
                 "distributions": "one ('normal', mean, sd) or ('uniform', low, high) for each column",
                 "perturber": "a perturber of sfumato",
-                "clusterings": "numbers of k-means clusters or fitted clusterers, at least one",
+                "clusterings": "'ladder', or numbers of k-means clusters or fitted clusterers, at least one",
+                "detail": "'coarse', 'medium', 'fine', or limits by name: atoms, rows, residual, loss",
                 "decimals": "an integer, or one for each column by name",
                 "bounds": "(low, high) for each column by name",
                 "kinds": "a kind for each column by name",
@@ -251,7 +252,9 @@ def _fits(parameter: Parameter, value: Any) -> bool:
     if kind == "perturber":
         return hasattr(value, "fit_batches") and hasattr(value, "transform") and not isinstance(value, type)
     if kind == "clusterings":
-        return _is_sequence(value) and len(value) > 0
+        return value == "ladder" if isinstance(value, str) else _is_sequence(value) and len(value) > 0
+    if kind == "detail":
+        return isinstance(value, str | Mapping)  # which are allowed says perturb/guard/joined.py
     if kind == "decimals":
         places = value.values() if isinstance(value, Mapping) else [value]
         return all(_is_integer(number) and 0 <= int(number) <= 15 for number in places)

@@ -27,12 +27,13 @@ from sfumato.perturb.exchange.partners import Partners
 from sfumato.perturb.exchange.released import release_groups
 from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.small_rows import Met, meet
-from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space
-from sfumato.perturb.exchange.sums import ClusterSums
+from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space, rare_levels
 from sfumato.perturb.guard.atoms import Atoms
-from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
+from sfumato.perturb.guard.joined import Joined
+from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings, rungs
 from sfumato.perturb.guard.settle import column_decimals
 from sfumato.perturb.guard.shell import SAMPLE_ROWS, Collected, GuardShell, Stored
+from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.mechanism.grouping import Everyone, release_in_place
 
@@ -44,6 +45,7 @@ class _Fitted(Hidden):
     setting: Setting
     met: Met
     subkey: bytes
+    joined: Joined | None = None
     stored: Stored | None = None
     singles: tuple[int, ...] = ()
     unrepaired: tuple[int, ...] = ()
@@ -80,10 +82,13 @@ class AtomExchange(GuardShell):
 
     Parameters
     ----------
-    clusterings : sequence of int, str or fitted clusterers
-        What to keep: numbers of k-means clusters, "k-prototypes 3" and its like (k-means where a table has no
-        categories, and left out there), or clusterers fitted in the space of `scaling`. Default: 2 to 8, and
-        k-prototypes 3 and 5.
+    clusterings : "ladder", or sequence of int, str or fitted clusterers
+        What to keep. "ladder" (default) is k-means with every number of clusters from 2 to 20 (to 12 below 2,000
+        rows), and where there are categories k-prototypes 3 and 5. Otherwise numbers of k-means clusters,
+        "k-prototypes 3" and its like (left out where a table has no categories: it is k-means there), or clusterers
+        fitted in the space of `scaling`.
+    detail : "coarse", "medium", "fine", or mapping of str to number
+        How finely the ladder may cut the table; see `AtomMixing`. Default: "medium".
     kinds : mapping of column to str, optional
         "continuous", "count" (whole values that stay values of the column), or "category" (codes from 0 to the number
         of categories less one). Columns that are not named are looked at. Default: None.
@@ -126,7 +131,8 @@ class AtomExchange(GuardShell):
 
     def __init__(
         self,
-        clusterings: Sequence[Any] = (2, 3, 4, 5, 6, 7, 8, "k-prototypes 3", "k-prototypes 5"),
+        clusterings: Sequence[Any] | str = "ladder",
+        detail: str | Mapping[str, float] = "medium",
         kinds: Mapping[str, str] | None = None,
         held: Mapping[str, Sequence[float]] | None = None,
         together: Sequence[Sequence[str]] | None = None,
@@ -143,6 +149,7 @@ class AtomExchange(GuardShell):
         columns: Sequence[str | int] | None = None,
     ) -> None:
         self.clusterings = clusterings
+        self.detail = detail
         self.kinds = kinds
         self.held = held
         self.together = together
@@ -236,13 +243,19 @@ class AtomExchange(GuardShell):
         rows = sample.values()
         kinds, held, decimals = self._kinds(facts, rows, coding)
         space = find_mixed_space(facts, moments, categories(facts, kinds), self.scaling)
-        named = name_clusterings(
-            space, self.clusterings, rows, sample.labels(), streams, min(int(self.draws), USUAL_CARE)
-        )
+        ladder, care = self._on_ladder, min(int(self.draws), USUAL_CARE)
+        wanted = self.clusterings
+        if ladder:
+            wanted = rungs(facts.n_rows, categories=bool(space.categories), exact=self._exact)
+        named = name_clusterings(space, wanted, rows, sample.labels(), streams, care, ladder=ladder)
 
         bonds = self._bonds(facts, rows, kinds, decimals, coding)
         sums, broken = yield from ask_both(ClusterSums(space, named), BrokenRows(bonds))
-        atoms, bonds = sums.atoms(), self._kept_bonds(bonds, broken)
+        atoms, bonds, joined = sums.atoms(), self._kept_bonds(bonds, broken), None
+        if ladder and not self._exact:
+            atoms, joined = self._join(space, atoms, rows)
+        if atoms.have_joined:
+            sums = yield from ask(ClusterSums(space, named, atoms))
         setting = Setting(
             space,
             atoms,
@@ -252,11 +265,12 @@ class AtomExchange(GuardShell):
             decimals,
             int(self.min_atom),
             bonds,
-            sums.rare(int(self.min_atom)),
+            rare_levels(space, sums.sums[: named.sizes[0]].sum(axis=0), int(self.min_atom)),
             exact=bool(self.exact_centres),
         )
         tried = int(self.draws) if facts.n_rows <= TRIED_ROWS else 1
-        return (yield from self._met(facts, setting, sums, streams, tried))
+        fitted = yield from self._met(facts, setting, sums, streams, tried)
+        return replace(fitted, joined=joined)
 
     def _met(
         self, facts: Facts, setting: Setting, sums: ClusterSums, streams: Streams, draws: int

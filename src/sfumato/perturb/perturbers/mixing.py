@@ -25,6 +25,8 @@ from sfumato.perturb.guard.shell import Collected, Found, GuardShell, Stored
 from sfumato.perturb.guard.spread import DRAW_BITS, Scatter, column_spread, draw_steps, mix_group, scatter_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 
+_USUAL_SPREAD, _LADDER_SPREAD = 0.6, 0.8  # many walls hold the clusters apart without much shrinking
+
 
 @dataclass(frozen=True, repr=False)
 class _Fitted(Hidden):
@@ -54,8 +56,14 @@ class AtomMixing(GuardShell):
 
     Parameters
     ----------
-    clusterings : sequence of int or fitted clusterers
-        What to keep: numbers of k-means clusters, or clusterers fitted in the space of `scaling`. Default: 2 to 8.
+    clusterings : "ladder", or sequence of int or fitted clusterers
+        What to keep. "ladder" (default) is k-means with every number of clusters from 2 to 20 (to 12 below 2,000
+        rows). Otherwise numbers of k-means clusters, or clusterers fitted in the space of `scaling`.
+    detail : "coarse", "medium", "fine", or mapping of str to number
+        How finely the ladder may cut the table, or limits of one's own: `atoms` (most groups of like rows, as a share
+        of the rows), `rows` (fewest rows of a group), `residual` (share of the median column's variance that must be
+        left inside groups), `loss` (share of the labels that may be given up for that). Default: "medium", which is
+        0.03, 5, 0.15 and 0.02.
     min_atom : int
         Smallest atom, in rows, whose mean is kept. Default: 5.
     exact_centres : bool
@@ -67,7 +75,7 @@ class AtomMixing(GuardShell):
     spread : number
         Share of the standard deviation inside an atom that is kept. Less makes the clusters crisper, so that a miner
         with starts of its own finds them too; columns are treated so that all keep the same share of their variance.
-        Default: 0.6.
+        None (default) takes 0.8 on the ladder and 0.6 for clusterings of one's own, which are fewer.
     draws : int
         Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
         best with the original. The clusterings are named by 20 starts for each of them. More take longer. Default: 6.
@@ -93,12 +101,13 @@ class AtomMixing(GuardShell):
 
     def __init__(
         self,
-        clusterings: Sequence[Any] = (2, 3, 4, 5, 6, 7, 8),
+        clusterings: Sequence[Any] | str = "ladder",
+        detail: str | Mapping[str, float] = "medium",
         min_atom: int = 5,
         exact_centres: bool = False,
         scaling: str | None = "std",
         guard: bool = True,
-        spread: float = 0.6,
+        spread: float | None = None,
         draws: int = 6,
         decimals: Mapping[str, int] | int | None = None,
         bounds: Mapping[str, Sequence[float]] | None = None,
@@ -109,6 +118,7 @@ class AtomMixing(GuardShell):
         columns: Sequence[str | int] | None = None,
     ) -> None:
         self.clusterings = clusterings
+        self.detail = detail
         self.min_atom = min_atom
         self.exact_centres = exact_centres
         self.scaling = scaling
@@ -175,10 +185,19 @@ class AtomMixing(GuardShell):
         pool = pools(atoms, small, int(self.min_atom))
         mixed = self._mixed(atoms, pool, rows, of, streams)
         is_small = small[of]
-        around, own = mixed[:, is_small] * float(self.spread), of[is_small]
-        placed = place_atoms(atoms, pool, around, own, found.regions, min_rows=int(self.min_atom), draw=draw)
-        variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.codes])
-        spread = column_spread(atoms, small, variances, placed, float(self.spread), draw)
+        around, own = mixed[:, is_small] * self._share, of[is_small]
+        placed = place_atoms(
+            atoms,
+            pool,
+            around,
+            own,
+            found.regions,
+            joining=found.shift,
+            min_rows=int(self.min_atom),
+            draw=draw,
+        )
+        variances = np.array([found.moments.variance(int(code), found.space.bits) for code in atoms.names])
+        spread = column_spread(atoms, small, variances, placed, self._share, draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = {
             int(a): scatter_of(
@@ -187,7 +206,7 @@ class AtomMixing(GuardShell):
                 draws.covariance(int(code), DRAW_BITS),
                 spread,
             )
-            for a, code in enumerate(atoms.codes)
+            for a, code in enumerate(atoms.names)
             if drawn[a]
         }
         out = np.empty_like(rows)
@@ -218,6 +237,16 @@ class AtomMixing(GuardShell):
         return bool(self.guard)
 
     @property
+    def _share(self) -> float:
+        """Share of the deviation inside atoms that is kept."""
+        if self.spread is None:
+            return _LADDER_SPREAD if self._on_ladder else _USUAL_SPREAD
+        return float(self.spread)
+
+    def _own_parameters(self) -> dict[str, Any]:
+        return super()._own_parameters() | {"spread": self._share if self.spread is None else self.spread}
+
+    @property
     def _care(self) -> int:
         return int(self.draws)
 
@@ -238,7 +267,7 @@ class AtomMixing(GuardShell):
             of = atoms.of(space.enter(tile))
             if not drawn[of].any():
                 return np.full(len(of), -1, dtype=np.int64), tile
-            return np.where(drawn[of], atoms.codes[of], -1), draw_steps(names, rows, streams)
+            return np.where(drawn[of], atoms.names[of], -1), draw_steps(names, rows, streams)
 
         return Collected(small_rows), AtomMoments(draws)
 
@@ -254,7 +283,7 @@ class AtomMixing(GuardShell):
         for end in ends:
             members = order[start:end]
             group = int(groups[members[0]])
-            name = f"pool {-1 - group}" if group < 0 else f"atom {int(atoms.codes[group])}"
+            name = f"pool {-1 - group}" if group < 0 else f"atom {int(atoms.names[group])}"
             few = group < 0 and len(members) < int(self.min_atom)
             mixed[:, members] = mix_group(rows[:, members], streams, name, alone=self.exact_centres, few=few)
             start = end

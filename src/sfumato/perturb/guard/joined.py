@@ -1,0 +1,288 @@
+"""Atoms that share most of their labels become one, so that many clusterings can be kept and nobody is alone.
+
+Walls of two clusterings that nearly coincide leave slivers with a few rows between them. To keep the rows of a sliver
+apart from their neighbours tells much about them, and hardly anybody who clusters the release would miss it: they join
+the atom that shares most labels with theirs, and keep all labels but one or two. How far that goes is the dial between
+detail and privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.linear import sum_in_order
+from sfumato.exceptions import ParameterError
+from sfumato.perturb.guard.atoms import Atoms
+from sfumato.perturb.guard.named import Named
+
+_MOST = 2048  # atoms that are looked at one by one; smaller ones join these at once
+_BLOCK = 512
+_USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they would keep nothing
+_SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
+_STEP = 0.85  # atoms that are left when too little residual security is
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How finely the kept clusterings may cut a table.
+
+    Parameters
+    ----------
+    atoms : float
+        Most atoms, as a share of the rows: about the chance to link a person who is known in full. Tables of less than
+        5,000 rows may have more, by the square root of what is missing.
+    rows : int
+        Fewest rows of an atom.
+    residual : float
+        Share of the median column's variance that must be left inside atoms. Where that would cost more labels than
+        `loss` allows it is given up, and the release says so.
+    loss : float
+        Share of the labels that atoms may give up to leave more variance inside.
+    """
+
+    atoms: float
+    rows: int
+    residual: float
+    loss: float
+
+
+DETAILS: Mapping[str, Detail] = {
+    "coarse": Detail(0.01, 20, 0.25, 0.04),
+    "medium": Detail(0.03, 5, 0.15, 0.02),
+    "fine": Detail(0.08, 5, 0.05, 0.01),
+}
+
+
+def detail_of(wanted: str | Mapping[str, Any]) -> Detail:
+    """Return the limits of "coarse", "medium" or "fine", or those of a level ("medium") with some numbers changed.
+
+    Examples
+    --------
+    >>> detail_of({"atoms": 0.02}).atoms, detail_of({"level": "coarse", "atoms": 0.02}).rows
+    (0.02, 20)
+    """
+    given = {"level": wanted} if isinstance(wanted, str) else dict(wanted)
+    level = given.pop("level", "medium")
+    if level not in DETAILS:
+        raise ParameterError(f"there is no detail {level!r}", hint=", ".join(DETAILS))
+    usual = asdict(DETAILS[level])
+    for name, value in given.items():
+        if name not in usual or isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            raise ParameterError(
+                f"detail cannot take {name!r} so", hint="atoms, residual and loss are shares, rows is a number of rows"
+            )
+    return Detail(**(usual | given))
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What became of the atoms, in figures that say nothing of single rows.
+
+    Attributes
+    ----------
+    clusterings : int
+        Kept clusterings.
+    before, after : int
+        Atoms.
+    loss : float
+        Share of the labels that rows give up, mean over the clusterings.
+    residual : float
+        Share of the median column's variance inside atoms.
+    enough : bool
+        Whether that is as much as was asked for.
+    """
+
+    clusterings: int
+    before: int
+    after: int
+    loss: float
+    residual: float
+    enough: bool
+
+    def __str__(self) -> str:
+        kept = f"{self.clusterings} clusterings are kept"
+        if self.after < self.before:
+            kept += (
+                f": {self.before:,} groups of rows that share all labels have joined to {self.after:,}, for which "
+                f"{100 * self.loss:.1f} % of the labels are given up"
+            )
+        left = f"{self.residual:.2f} of the median column's variance is left inside groups"
+        return f"{kept}; {left}" + ("" if self.enough else ", less than asked for: more would cost too many labels")
+
+
+def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], float]) -> tuple[Atoms, Joined]:
+    """Return the atoms after small ones have joined others, and the figures.
+
+    Clusters of fewer than `detail.rows` rows are left alone: who joins another cluster would take theirs away, and with
+    it one of the centres that k-means has to give.
+
+    Parameters
+    ----------
+    atoms : Atoms
+    residual : callable
+        The new atom of each old one -> share of the median column's variance inside atoms.
+    """
+    n = int(atoms.counts.sum())
+    most = max(1, int(detail.atoms * n * max(1.0, (_USUAL_ROWS / n) ** 0.5)))
+    joining = _Joining(atoms.labels, atoms.counts, _weights(atoms.named), _lonely(atoms, detail.rows))
+    home = tried = joining.run(most, detail.rows).home()
+    while _loss(atoms, tried) <= detail.loss and residual(tried) < detail.residual and len(joining) > 1:
+        tried = joining.run(int(len(joining) * _STEP), detail.rows).home()
+    if _loss(atoms, tried) <= detail.loss:  # otherwise labels would be given up in vain
+        home = tried
+    left = residual(home)
+    loss, after = _loss(atoms, home), len(np.unique(home))
+    return joined(atoms, home), Joined(len(atoms.named.sizes), len(atoms), after, loss, left, left >= detail.residual)
+
+
+def joined(atoms: Atoms, home: Integers) -> Atoms:
+    """Return atoms of which some have become one; their means are not known any more.
+
+    Parameters
+    ----------
+    home : array of shape (a,)
+        For each atom the one it has joined, itself where it has not.
+    """
+    kept, index = np.unique(home, return_inverse=True)
+    counts = np.bincount(index, weights=atoms.counts).astype(np.int64)
+    return replace(
+        atoms,
+        home=index.astype(np.int64)[atoms.home],
+        names=atoms.names[kept],
+        labels=atoms.labels[kept],
+        counts=counts,
+        means=np.empty((len(kept), 0)),
+    )
+
+
+def _lonely(atoms: Atoms, least: int) -> Flags:
+    """Return which atoms lie in a cluster of fewer rows than some."""
+    lonely = np.zeros(len(atoms), dtype=bool)
+    for labels, size in zip(atoms.labels.T, atoms.named.sizes, strict=True):
+        lonely |= np.bincount(labels, weights=atoms.counts, minlength=size)[labels] < least
+    return lonely
+
+
+def _weights(named: Named) -> list[int]:
+    """Return what a label of each clustering is worth: more where everybody who asks finds the same clusters."""
+    return [1 + sum(doubt < limit for limit in _SURE) for doubt in named.doubts]
+
+
+def _loss(atoms: Atoms, home: Integers) -> float:
+    """Return the share of labels that rows give up."""
+    changed = (atoms.labels != atoms.labels[home]).sum(axis=1)
+    return int((changed * atoms.counts).sum()) / (int(atoms.counts.sum()) * len(atoms.named.sizes))
+
+
+class _Joining:
+    """The smallest atom joins the one that shares most labels with it, the larger one of several, again and again.
+
+    Parameters
+    ----------
+    labels : array of shape (a, clusterings)
+    counts : array of shape (a,)
+    weights : list of int
+        What a label of each clustering is worth.
+    fixed : array of shape (a,)
+        Atoms that neither join others nor are joined.
+    """
+
+    def __init__(self, labels: Integers, counts: Integers, weights: list[int], fixed: Flags) -> None:
+        self._labels, self._weights = np.ascontiguousarray(labels.T.astype(np.int32)), weights
+        self._counts = counts.copy()
+        self._to = np.arange(len(counts))
+        self._alive = ~fixed
+        order = np.lexsort((np.arange(len(counts)), -counts))
+        order = order[self._alive[order]]
+        if len(order) > _MOST:
+            self._join_at_once(order[_MOST:], np.sort(order[:_MOST]))
+        self._heap = [(int(self._counts[atom]), int(atom)) for atom in np.flatnonzero(self._alive)]
+        heapify(self._heap)
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._alive))
+
+    def run(self, most: int, least: int) -> _Joining:
+        """Join until there are at most so many atoms, of at least so many rows each."""
+        left = len(self)
+        while self._heap and left > 1:
+            count, atom = self._heap[0]
+            if not self._alive[atom] or count != self._counts[atom]:
+                heappop(self._heap)  # it has joined another, or grown
+                continue
+            if left <= most and count >= least:
+                break
+            heappop(self._heap)
+            self._alive[atom] = False
+            target = self._nearest(np.array([atom]), np.flatnonzero(self._alive))[0]
+            self._to[atom] = target
+            self._counts[target] += count
+            heappush(self._heap, (int(self._counts[target]), int(target)))
+            left -= 1
+        return self
+
+    def home(self) -> Integers:
+        """Return where every atom has ended."""
+        home = self._to
+        while (home[home] != home).any():
+            home = home[home]
+        return home
+
+    def _join_at_once(self, small: Integers, large: Integers) -> None:
+        self._alive[small] = False
+        for start in range(0, len(small), _BLOCK):
+            some = small[start : start + _BLOCK]
+            self._to[some] = self._nearest(some, large)
+        np.add.at(self._counts, self._to[small], self._counts[small])
+
+    def _nearest(self, atoms: Integers, among: Integers) -> Integers:
+        differ = np.zeros((len(atoms), len(among)), dtype=np.int64)
+        for labels, weight in zip(self._labels, self._weights, strict=True):
+            differ += weight * (labels[atoms][:, None] != labels[among])
+        # fewest labels first, then most rows, then the first one
+        differ = differ * (int(self._counts.sum()) + 1) - self._counts[among]
+        nearest: Integers = among[differ.argmin(axis=1)]
+        return nearest
+
+
+class Inside:
+    """How much of the columns' variance lies inside atoms, from a sample of the rows.
+
+    Parameters
+    ----------
+    steps : array of shape (d, n)
+        Rows on the lattice.
+    of : array of shape (n,)
+        Their atoms.
+    """
+
+    def __init__(self, steps: Floats, of: Integers) -> None:
+        self._steps, self._of = steps, of
+        self._squares = sum_in_order(steps * steps)
+        self._whole = self._squares - self._between(np.zeros(len(of), dtype=np.int64))
+
+    def residual(self, home: Integers) -> float:
+        """Return the share of the median column's variance that is inside atoms.
+
+        Parameters
+        ----------
+        home : array of shape (a,)
+            The new atom of each old one.
+        """
+        varies = self._whole > 0
+        if not varies.any():
+            return 1.0
+        inside = (self._squares - self._between(home[self._of]))[varies] / self._whole[varies]
+        return float(np.sort(inside)[len(inside) // 2])
+
+    def _between(self, groups: Integers) -> Floats:
+        """Return what the squares would be if every row were the mean of its group, for each column."""
+        counts = np.maximum(np.bincount(groups), 1)
+        sums = np.stack([np.bincount(groups, weights=column) for column in self._steps])
+        return sum_in_order(sums * sums / counts)
