@@ -108,7 +108,8 @@ print(json.dumps(out))
 @cache
 def _digests(**environment: str) -> list[str]:
     root = Path(__file__).resolve().parents[2]
-    env = {**os.environ, "PYTHONPATH": str(root), "SFUMATO_NO_NUMBA": "0", **environment}
+    folders = os.pathsep.join([str(root), str(root / "src")])
+    env = {**os.environ, "PYTHONPATH": folders, "SFUMATO_NO_NUMBA": "0", **environment}
     done = subprocess.run(
         [sys.executable, "-c", DIGESTS], env=env, capture_output=True, text=True, check=False, cwd=root
     )
