@@ -7,6 +7,8 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,23 @@ def _attacks_are_timed_by_their_own_work() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Deadline, "clock", staticmethod(time.thread_time))
+        yield
+
+
+@contextmanager
+def two_clusters() -> Iterator[None]:
+    """Let audits of files measure two clusters only: for tests of what is done with an audit, not of what it finds."""
+    from sfumato.auditing.run import audit
+
+    with pytest.MonkeyPatch.context() as patch:
+        for place in ("sfumato.pipeline.audited.audit", "sfumato.cli.audit.run_audit"):
+            patch.setattr(place, partial(audit, clusters=(2,)))
+        yield
+
+
+@pytest.fixture
+def few_clusters() -> Iterator[None]:
+    with two_clusters():
         yield
 
 
