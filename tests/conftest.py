@@ -7,8 +7,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,19 +68,11 @@ def _attacks_are_timed_by_their_own_work() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def two_clusters() -> Iterator[None]:
-    """Let audits of files measure two clusters only: for tests of what is done with an audit, not of what it finds."""
-    from sfumato.auditing.run import audit
-
-    with pytest.MonkeyPatch.context() as patch:
-        for place in ("sfumato.pipeline.audited.audit", "sfumato.cli.audit.run_audit"):
-            patch.setattr(place, partial(audit, clusters=(2,)))
-        yield
-
-
 @pytest.fixture
 def few_clusters() -> Iterator[None]:
+    """Measure little in the audits of files; see `two_clusters`."""
+    from tests.auditing.quick import two_clusters
+
     with two_clusters():
         yield
 

@@ -16,8 +16,8 @@ import sfumato as sf
 from sfumato.exceptions import KeyFileError, RepeatedReleaseWarning
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.receipts.body import open_receipt
+from tests.auditing.quick import two_clusters
 from tests.cli.typed import typed
-from tests.conftest import two_clusters
 from tests.pipeline.tables import people, read, write
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
