@@ -68,6 +68,15 @@ def _attacks_are_timed_by_their_own_work() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def few_clusters() -> Iterator[None]:
+    """Measure little in the audits of files; see `two_clusters`."""
+    from tests.auditing.quick import two_clusters
+
+    with two_clusters():
+        yield
+
+
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

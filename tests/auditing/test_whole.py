@@ -95,6 +95,7 @@ def file_of(table: pl.DataFrame, folder: Path) -> Path:
     return folder / "in.csv"
 
 
+@pytest.mark.usefixtures("few_clusters")
 @pytest.mark.filterwarnings("ignore::sfumato.exceptions.SingledOutWarning")
 @pytest.mark.parametrize("method", ["mix", "exchange"])
 def test_a_release_refuses_what_its_kept_columns_give_away(method: str, tmp_path: Path) -> None:
@@ -109,6 +110,7 @@ def test_a_release_refuses_what_its_kept_columns_give_away(method: str, tmp_path
     assert not (tmp_path / "out.csv").exists()
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_the_command_joins_on_kept_columns(tmp_path: Path) -> None:
     source = file_of(people(120), tmp_path)
     out, key = tmp_path / "out.csv", tmp_path / "k"

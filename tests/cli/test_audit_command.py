@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from sfumato.cli import sfumato
 from tests.cli.test_first_commands import run
+from tests.cli.typed import typed
 
 
 @pytest.fixture
@@ -32,16 +33,18 @@ def test_a_rotated_file_gets_an_f_and_a_report(files: tuple[str, str], tmp_path:
     assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_json_is_one_object_on_stdout(files: tuple[str, str]) -> None:
-    done = run("audit", *files, "--json", "--attack", "affine", "--known-rows", "9")
+    done = typed("audit", *files, "--json", "--attack", "affine", "--known-rows", "9")
     data = json.loads(done.stdout)
     assert data["schema"] == "sfumato-audit-1"
     assert sorted(line["known"] for line in data["attacks"]) == [4, 9]
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_columns_are_chosen_and_left_out(files: tuple[str, str]) -> None:
     for options in (("--columns", "a"), ("--id", "b")):
-        done = run("audit", *files, "--json", "--attack", "affine", *options)
+        done = typed("audit", *files, "--json", "--attack", "affine", *options)
         assert json.loads(done.stdout)["columns"] == ["a"], done.stderr
 
 
@@ -54,7 +57,7 @@ def test_columns_are_chosen_and_left_out(files: tuple[str, str]) -> None:
 )
 def test_mistakes_are_one_line_with_a_hint_and_exit_3(files: tuple[str, str], change: list[str], message: str) -> None:
     arguments = [files[0], *change] if change[0].endswith("csv") else [*files, *change]
-    done = run("audit", *arguments)
+    done = typed("audit", *arguments)
     assert done.returncode == 3
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -62,11 +65,12 @@ def test_mistakes_are_one_line_with_a_hint_and_exit_3(files: tuple[str, str], ch
 
 def test_files_with_other_rows_are_refused(files: tuple[str, str], tmp_path: Path) -> None:
     pl.read_csv(files[1]).head(50).write_csv(tmp_path / "short.csv")
-    done = run("audit", files[0], str(tmp_path / "short.csv"))
+    done = typed("audit", files[0], str(tmp_path / "short.csv"))
     assert done.returncode == 3
     assert "not the same people" in done.stderr
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_an_untrustworthy_audit_exits_4(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     from sfumato.attack.engine.interface import NothingFoundError
     from sfumato.attack.known.affine import Affine

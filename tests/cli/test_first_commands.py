@@ -15,10 +15,14 @@ import pytest
 import sfumato as sf
 from sfumato import Key
 from sfumato.perturb import methods
+from tests.cli.typed import typed
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": ""}
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(Path(sf.__file__).parents[1]),
+    }  # the code that is tested here, and nothing else
     command = [sys.executable, "-m", "sfumato", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=env)
 
@@ -32,12 +36,12 @@ def test_help_lists_the_commands() -> None:
 
 def test_methods_lists_and_describes_every_method() -> None:
     listed = run("methods").stdout
-    data = json.loads(run("methods", "--json").stdout)
+    data = json.loads(typed("methods", "--json").stdout)
     assert data["schema"] == "sfumato-methods-1"
     for row, entry in zip(methods(), data["methods"], strict=True):
         assert row.id in listed
         assert entry["id"] == row.id
-    page = run("methods", "rdp").stdout
+    page = typed("methods", "rdp").stdout
     assert "angles" in page
     assert "d + 1 records (affine)" in page
 
@@ -48,8 +52,8 @@ def test_mistakes_end_in_one_line_and_a_hint() -> None:
     assert done.stderr.startswith("sfumato: error: no method 'cahotic'")
     assert "hint: did you mean 'chaotic'?" in done.stderr
     assert "Traceback" not in done.stderr
-    assert run("metods").returncode == 2
-    assert run("methods", "--jsn").returncode == 2
+    assert typed("metods").returncode == 2
+    assert typed("methods", "--jsn").returncode == 2
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +93,7 @@ def test_the_demo_release_repeats_and_hides(demo: tuple[Path, str]) -> None:
     assert stat.S_IMODE((folder / "private").stat().st_mode) == 0o700
     key = Key.load(key_file)
     assert key._secret.hex().encode() not in before
-    assert run("demo", "--output", "out", cwd=folder.parent).returncode == 0, "a second time works too"
+    assert typed("demo", "--output", "out", cwd=folder.parent).returncode == 0, "a second time works too"
     assert (folder / "released.csv").read_bytes() == before
     original, released = pl.read_csv(folder / "customers.csv"), pl.read_csv(folder / "released.csv")
     assert original.height == released.height == 3000
@@ -108,7 +112,7 @@ def test_the_demo_table_comes_whole_or_as_numbers(tmp_path: Path) -> None:
     assert numbers.drop("customer_id").drop_nulls().equals(demo_table())
     assert whole.drop("customer_id").equals(demo_table(mixed=True))
     assert whole.group_by("branch").agg(pl.col("region").n_unique())["region"].to_list() == [1] * 5
-    done = run("demo", "--numbers", "--table", "table.csv", cwd=tmp_path)
+    done = typed("demo", "--numbers", "--table", "table.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "table.csv").read_bytes() == (tmp_path / "numbers.csv").read_bytes()
 
@@ -117,7 +121,7 @@ def test_hints_speak_python_in_the_library_and_options_on_the_command_line(tmp_p
     (tmp_path / "in.csv").write_text("name,age\n" + "".join(f"n{i},{20 + i}\n" for i in range(30)))
     with pytest.raises(sf.SfumatoError, match=r"identifier=\['name'\].*keep=\['name'\]"):
         sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=tmp_path / "k")
-    done = run("release", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"))
+    done = typed("release", str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"))
     assert done.returncode == 3
     assert "--id name" in done.stderr
     assert "--keep name" in done.stderr

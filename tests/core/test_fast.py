@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.cluster.lattice_kmeans import lattice_lloyd
+from sfumato.cluster.lattice_kmeans import agreed, lattice_lloyd, other_labels, plus_plus
 from sfumato.core import fast
+from sfumato.core.linear import solve_positive
 from sfumato.core.noise import LAWS, add_noise, multiply_noise
 from sfumato.core.rows import RowRange
 from sfumato.core.stream import RowHasher
@@ -152,6 +153,31 @@ def test_rounds_of_k_means(seed, rows, columns, k, largest) -> None:
     before = centres.copy()
     same_bits(lambda: lattice_lloyd(steps, centres, rounds=20))
     assert (centres == before).all(), "the starts are the caller's"
+
+
+@given(seeds, st.integers(1, 1300), st.integers(1, 4), st.integers(1, 9), st.sampled_from([1, 40, 1 << 20]))
+@settings(max_examples=60, deadline=None)
+def test_starts_of_k_means_and_how_far_clusterings_agree(seed, rows, columns, k, largest) -> None:
+    rng = np.random.default_rng(seed)
+    steps = rng.integers(-largest, largest + 1, (columns, rows)).astype(np.float64)
+    draws = rng.choice([0.0, 0.5, 1 - 2.0**-53], (6, 3 * k)) if seed % 3 == 0 else rng.random((6, 3 * k))
+
+    def run():
+        starts = [plus_plus(steps, k, draw) for draw in draws]
+        runs = [lattice_lloyd(steps, start, rounds=2) for start in starts]
+        apart = [other_labels(one[1], other[1]) for one in runs for other in runs]
+        return *starts, agreed(runs, 10), np.array(apart)
+
+    same_bits(run)
+
+
+@given(seeds, st.integers(1, 30), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_solutions_of_positive_systems(seed, size, width) -> None:
+    rng = np.random.default_rng(seed)
+    spread = rng.normal(size=(size, size + 2)) * 10.0 ** rng.integers(-3, 4, (size, 1))
+    right = rng.normal(size=(size, width))
+    same_bits(lambda: [solve_positive(spread @ spread.T + np.eye(size), right)])
 
 
 @given(seeds, st.integers(0, 60), st.integers(1, 3), st.booleans())

@@ -22,6 +22,7 @@ KEY = sf.Key.from_insecure_seed(4)
 SETTINGS: dict[str, dict[str, Any]] = {
     "chaotic": {"source": "keyed"},
     "mix": {"clusterings": (2, 3), "min_atom": 5},
+    "exchange": {"clusterings": (2, 3), "draws": 2},
     "rp": {"n_components": 2},
     "hdp": {"operations": [("add", 3.0), ("mult", 2.0), ("add", 1.0), ("mult", 0.5)]},
 }

@@ -26,6 +26,12 @@ ROW_TIER = [p for p in variants(insecure_seed=3) if p.tier != "table"]
 TABLE_TIER = [p for p in variants(insecure_seed=3) if p.tier == "table"]
 
 
+@cache
+def _whole(perturber) -> bytes:
+    """Return what a perturber releases in one call: the same for all examples."""
+    return np.ascontiguousarray(clone(perturber).fit_transform(TABLE)).tobytes()
+
+
 @pytest.mark.filterwarnings("ignore::sfumato.exceptions.UnchangedCellsWarning")  # a batch may be a single 0
 @pytest.mark.parametrize("perturber", ROW_TIER, ids=describe)
 @given(
@@ -38,7 +44,6 @@ TABLE_TIER = [p for p in variants(insecure_seed=3) if p.tier == "table"]
 def test_any_batches_in_any_order_on_any_threads_give_the_same_bytes(
     perturber, fit_cuts, transform_cuts, order, threads
 ) -> None:
-    whole = clone(perturber).fit_transform(TABLE)
     edges = sorted({0, N, *fit_cuts})
     batches = [TABLE[a:b] for a, b in itertools.pairwise(edges)]
     streamed = clone(perturber).fit_batches(batches, threads=threads)
@@ -47,7 +52,7 @@ def test_any_batches_in_any_order_on_any_threads_give_the_same_bytes(
     order.shuffle(spans)
     parts = {a: streamed.transform(TABLE[a:b], row_start=a, threads=threads) for a, b in spans}
     joined = np.concatenate([parts[a] for a in sorted(parts)])
-    assert joined.tobytes() == np.ascontiguousarray(whole).tobytes()
+    assert joined.tobytes() == _whole(perturber)
 
 
 @pytest.mark.parametrize("perturber", [*ROW_TIER, *TABLE_TIER], ids=describe)
@@ -108,7 +113,8 @@ print(json.dumps(out))
 @cache
 def _digests(**environment: str) -> list[str]:
     root = Path(__file__).resolve().parents[2]
-    env = {**os.environ, "PYTHONPATH": str(root), "SFUMATO_NO_NUMBA": "0", **environment}
+    folders = os.pathsep.join([str(root), str(root / "src")])
+    env = {**os.environ, "PYTHONPATH": folders, "SFUMATO_NO_NUMBA": "0", **environment}
     done = subprocess.run(
         [sys.executable, "-c", DIGESTS], env=env, capture_output=True, text=True, check=False, cwd=root
     )

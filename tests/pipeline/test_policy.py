@@ -18,6 +18,7 @@ from sfumato.policy.profile import profile
 from sfumato.policy.roles import ColumnTraits, guess_roles
 from sfumato.policy.text import policy_text
 from tests.cli.test_first_commands import run
+from tests.cli.typed import typed
 from tests.pipeline.tables import people, write
 
 KEY = sf.Key.from_insecure_seed(2)
@@ -127,13 +128,14 @@ def test_bounds_and_an_invertible_method_exclude_each_other(tmp_path: Path) -> N
         sf.release(data, tmp_path / "out.csv", tmp_path / "p.toml", tmp_path / "my.key", method="rdp")
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_limits_that_are_not_met_leave_no_file_and_exit_1(tmp_path: Path) -> None:
     data = write(people(200), tmp_path / "in.csv")
     policy = tmp_path / "p.toml"
     policy.write_text(
         '[columns]\nidentifier = ["id"]\nkeep = ["town"]\n[method]\nname = "rdp"\n[audit]\nmin_grade = "C"\n'
     )
-    done = run(
+    done = typed(
         "release", str(data), "-o", str(tmp_path / "out.csv"), "--policy", str(policy), "--key", str(tmp_path / "k")
     )
     assert done.returncode == 1, done.stderr
@@ -141,6 +143,7 @@ def test_limits_that_are_not_met_leave_no_file_and_exit_1(tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "p.toml"]
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_limits_that_are_met_let_the_file_appear(tmp_path: Path) -> None:
     data = write(people(200), tmp_path / "in.csv")
     policy = parse_policy('[columns]\nidentifier = ["id"]\nkeep = ["town"]\n[audit]\nmin_grade = "F"\n')
@@ -182,11 +185,11 @@ def test_a_first_policy_releases_the_table_it_was_made_for(tmp_path: Path, endin
     data = write(people(missing=True), tmp_path / f"in.{ending}")
     policy = tmp_path / "policy.toml"
     assert run("policy", "init", str(data), "-o", str(policy)).returncode == 0
-    assert run("policy", "init", str(data), "-o", str(policy)).returncode == 3, "not overwritten"
+    assert typed("policy", "init", str(data), "-o", str(policy)).returncode == 3, "not overwritten"
     read = read_policy(policy)
     assert (read.columns.identifier, read.columns.keep) == (["id"], []), "nothing is kept unless somebody says so"
     assert "text with 7 different values, exchanged" in policy.read_text()
-    checked = run("policy", "check", str(policy), "--data", str(data))
+    checked = typed("policy", "check", str(policy), "--data", str(data))
     assert checked.returncode == 0, checked.stderr
     assert "perturbed: age, wage, town, score" in checked.stdout
     quick = {"draws": 1, "clusterings": [2, 3]}

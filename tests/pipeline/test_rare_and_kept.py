@@ -39,6 +39,7 @@ def test_rare_categories_stay_unless_somebody_says_otherwise(tmp_path: Path) -> 
     assert rows["job"].value_counts().sort("job").equals(people()["job"].value_counts().sort("job"))
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_rare_categories_are_merged(tmp_path: Path) -> None:
     rows, receipt = release(tmp_path, people(), "[columns]\nrare = 'merge'\n" + ONE_DRAW)
     assert set(rows["job"]) == {"clerk", "nurse", "cook", "other"}

@@ -13,6 +13,7 @@ import pytest
 
 from sfumato import Key
 from tests.cli.test_first_commands import run
+from tests.cli.typed import typed
 from tests.pipeline.tables import people, read, write
 
 
@@ -21,13 +22,13 @@ def data(tmp_path: Path) -> Path:
     return write(people(150, missing=True), tmp_path / "people.csv")
 
 
-def release(data: Path, *more: str, out: str = "out.csv"):
+def release(data: Path, *more: str, out: str = "out.csv", start=typed):
     columns = [] if "--policy" in more else ["--id", "id", "--keep", "town"]
-    return run("release", str(data), "-o", str(data.parent / out), *columns, *more)
+    return start("release", str(data), "-o", str(data.parent / out), *columns, *more)
 
 
 def test_three_lines_say_what_was_done_dropped_and_must_be_known(data: Path) -> None:
-    done = release(data)
+    done = release(data, start=run)
     assert done.returncode == 0, done.stderr
     did, dropped, know = done.stdout.splitlines()
     assert did.startswith("released 150 rows to ")
@@ -44,11 +45,11 @@ def test_three_lines_say_what_was_done_dropped_and_must_be_known(data: Path) -> 
 
 def test_the_same_key_gives_the_same_file_and_another_key_a_warning(data: Path) -> None:
     key = str(data.parent / "my.key")
-    assert release(data, "--key", key).returncode == 0
-    again = release(data, "--key", key, out="again.csv")
+    assert release(data, "-m", "adp", "--key", key).returncode == 0
+    again = release(data, "-m", "adp", "--key", key, out="again.csv")
     assert (data.parent / "out.csv").read_bytes() == (data.parent / "again.csv").read_bytes()
     assert "released before" not in again.stderr
-    other = release(data, "--key", str(data.parent / "other.key"), out="other.csv")
+    other = release(data, "-m", "adp", "--key", str(data.parent / "other.key"), out="other.csv")
     assert other.returncode == 0
     assert "released before with other noise" in other.stderr
 
@@ -85,7 +86,7 @@ def test_an_existing_file_is_not_replaced_without_force(data: Path) -> None:
     assert done.returncode == 3
     assert "exists already" in done.stderr
     assert (data.parent / "out.csv").read_text() == "mine"
-    assert release(data, "--force").returncode == 0
+    assert release(data, "-m", "adp", "--force").returncode == 0
 
 
 def test_help_is_light(tmp_path: Path) -> None:

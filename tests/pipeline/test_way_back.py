@@ -13,6 +13,7 @@ import sfumato as sf
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.pipeline.join import join
 from tests.cli.test_first_commands import run
+from tests.cli.typed import typed
 from tests.pipeline.tables import people, read, write
 
 INVERTIBLE = [row.id for row in sf.methods() if row.invertible]
@@ -128,11 +129,12 @@ def test_an_audit_aligns_the_rows_by_key_and_receipt(tmp_path: Path) -> None:
     assert blind.attacks[0].rate < 0.1, "without the key the rows do not match"
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_the_audit_command_takes_key_policy_and_gaps(tmp_path: Path) -> None:
     release(tmp_path, people(missing=True), method="rdp")
     (tmp_path / "policy.toml").write_text('[audit]\nmin_grade = "B"\n')
     files = [str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), "--key", str(tmp_path / "my.key")]
-    done = run("audit", *files, "--attack", "affine", "--json", "--policy", str(tmp_path / "policy.toml"))
+    done = typed("audit", *files, "--attack", "affine", "--json", "--policy", str(tmp_path / "policy.toml"))
     assert done.returncode == 1
     assert "the policy demands B" in done.stderr
     told = json.loads(done.stdout)
@@ -145,13 +147,13 @@ def test_commands_restore_join_and_key(tmp_path: Path) -> None:
     write(people(), tmp_path / "in.csv")
     key = str(tmp_path / "my.key")
     assert run("key", "new", key).returncode == 0
-    assert run("key", "new", key).returncode == 3, "never overwritten"
-    shown = run("key", "show", key).stdout
+    assert typed("key", "new", key).returncode == 3, "never overwritten"
+    shown = typed("key", "show", key).stdout
     assert sf.Key.load(key).fingerprint in shown
     assert sf.Key.load(key)._secret.hex() not in shown
     columns = ["--id", "id", "--keep", "town", "-m", "tdp"]
     out = str(tmp_path / "out.csv")
-    assert run("release", str(tmp_path / "in.csv"), "-o", out, "--key", key, *columns).returncode == 0
+    assert typed("release", str(tmp_path / "in.csv"), "-o", out, "--key", key, *columns).returncode == 0
     done = run("restore", out, "-o", str(tmp_path / "back.csv"), "--key", key)
     assert done.returncode == 0, done.stderr
     assert "largest error: 0" in done.stdout

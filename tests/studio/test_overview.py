@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.auditing.utility.measure import measure_utility
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
 from sfumato.files.entire import numbers_at
@@ -88,8 +90,10 @@ def test_the_audit_of_a_release_joins_on_kept_columns(
     file: Path, tmp_path: Path, kept: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SFUMATO_KEYS", str(tmp_path / "keys"))
+    monkeypatch.setattr("sfumato.auditing.session.measure_utility", partial(measure_utility, clusters=(2,)))
     dropped = [name for name in ("id", "note", "gap") if name not in kept]
-    done = release(file, tmp_path / "out.csv", key=tmp_path / "k", method="mix", identifier=dropped, keep=kept)
+    few = {"method": "mix", "parameters": {"draws": 1, "clusterings": [2, 3]}}
+    done = release(file, tmp_path / "out.csv", key=tmp_path / "k", identifier=dropped, keep=kept, **few)
     rows = np.random.default_rng(1).permutation(3000)[:400]
     found = audit_sample(file, tmp_path / "out.csv", done, rows, lambda _what, _share: None)
     assert (found.grade == "F") == bool(kept)

@@ -106,9 +106,9 @@ def test_it_repeats_exactly_and_its_json_fits_the_published_schema() -> None:
 
 def test_dataframes_of_any_library_and_files_give_the_same_comparison(iris_file: Path) -> None:
     asked = {"identifier": ["plant"], "keep": ["bed"], "clusters": (3,)}
-    from_file = sf.compare(iris_file, ["adp"], **asked)
-    assert from_file == sf.compare(pl.read_csv(iris_file), ["adp"], **asked)
-    assert from_file == sf.compare(pd.read_csv(iris_file), ["adp"], **asked)
+    from_file = sf.compare(iris_file, ["mdav"], **asked)
+    assert from_file == sf.compare(pl.read_csv(iris_file), ["mdav"], **asked)
+    assert from_file == sf.compare(pd.read_csv(iris_file), ["mdav"], **asked)
     assert from_file.columns == ("sepal_length", "sepal_width", "petal_length", "petal_width")
 
 
@@ -175,7 +175,7 @@ def test_mistakes_are_one_clear_error() -> None:
 
 def test_the_command_prints_a_table_writes_a_page_and_speaks_json(iris_file: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    asked = ["compare", str(iris_file), "-m", "adp", "-m", "rdp", "--id", "plant", "--keep", "bed", "--clusters", "3"]
+    asked = ["compare", str(iris_file), "-m", "mdav", "-m", "rdp", "--id", "plant", "--keep", "bed", "--clusters", "3"]
     done = CliRunner().invoke(sfumato, [*asked, "--report", str(page)])
     assert done.exit_code == 0, done.output
     assert re.search(r"rdp\s+[DF]", done.stdout)

@@ -144,11 +144,11 @@ def data_file(tmp_path: Path) -> Path:
 
 def test_the_command_writes_a_policy_and_never_over_another(data_file: Path, tmp_path: Path) -> None:
     policy, page = tmp_path / "policy.toml", tmp_path / "tune.html"
-    asked = ["tune", str(data_file), "-m", "adp", "--max-misclassification", "0.2", "--candidates", "2"]
+    asked = ["tune", str(data_file), "-m", "mdav", "--max-misclassification", "0.2", "--candidates", "2"]
     asked += ["--clusters", "2"]
     done = CliRunner().invoke(sfumato, [*asked, "-o", str(policy), "--report", str(page)])
     assert done.exit_code == 0, done.output
-    assert tomllib.loads(policy.read_text(encoding="utf-8"))["method"]["name"] == "adp"
+    assert tomllib.loads(policy.read_text(encoding="utf-8"))["method"]["name"] == "mdav"
     assert "The policy" in page.read_text(encoding="utf-8")
     before = policy.read_bytes()
     done = CliRunner().invoke(sfumato, [*asked, "-o", str(policy)])

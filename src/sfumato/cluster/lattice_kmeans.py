@@ -77,11 +77,12 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
     fast = compiled_kernels(steps.size * len(centres))
     if fast is None:
         centres, labels, cost = _rounds(steps, centres, rounds)
+        total = exact_sum(cost) + sum(exact_sum(column * column) for column in steps)
     else:
         centres, labels, cost = centres.copy(), np.zeros(steps.shape[1], dtype=np.intp), np.empty(steps.shape[1])
         fast.lloyd_rounds(steps, centres, rounds, labels, cost)
-    inertia = float(exact_sum(cost) + sum(exact_sum(column * column) for column in steps))
-    return centres, labels.astype(np.intp, copy=False), inertia
+        total = sum((int(high) << 26) + int(low) for high, low in (fast.exact_parts(cost), fast.squares_parts(steps)))
+    return centres, labels.astype(np.intp, copy=False), float(total)
 
 
 def _rounds(steps: Floats, centres: Floats, rounds: int) -> tuple[Floats, Integers, Floats]:
@@ -131,6 +132,11 @@ def plus_plus(steps: Floats, k: int, draws: Floats) -> Floats:
     [1.0, 100.0]
     """
     n = steps.shape[1]
+    fast = compiled_kernels(0)
+    if fast is not None:
+        rows = np.empty(k, dtype=np.intp)
+        fast.start_rows(steps, draws, rows)
+        return np.ascontiguousarray(steps[:, rows].T)
     chosen = [min(int(draws[0] * n), n - 1)]
     squares = _squares(steps)
     nearest = _distances(steps, squares, chosen)[0]
@@ -233,7 +239,11 @@ def agreed(runs: list[Run], starts: int) -> tuple[Floats, float]:
     runs = sorted(runs, key=lambda run: run[2])
     chances = best_of_tries([cost for *_, cost in runs] + [np.inf] * (starts - len(runs)))
     likely = [(run, chance) for run, chance in zip(runs, chances, strict=False) if chance > 0.0]
-    expected = [sum(chance * other_labels(one[1], run[1]) for run, chance in likely) for one, _ in likely]
+    apart = np.zeros((len(likely), len(likely)))
+    for i, (one, _) in enumerate(likely):
+        for j, (other, _) in enumerate(likely[:i]):
+            apart[i, j] = apart[j, i] = other_labels(one[1], other[1])
+    expected = [sum(chance * float(away) for away, (_, chance) in zip(row, likely, strict=True)) for row in apart]
     least = min(expected)
     return likely[expected.index(least)][0][0], least
 
@@ -276,6 +286,12 @@ def other_labels(one: NDArray[np.integer], other: NDArray[np.integer]) -> float:
     >>> other_labels(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 1]))
     0.25
     """
+    fast = compiled_kernels(0) if one.dtype == other.dtype == np.intp else None
+    if fast is not None:
+        same, table = fast.same_labels(one, other)
+        if same < 0:
+            same = table[linear_sum_assignment(-table)].sum()
+        return float(len(one) - same) / len(one)
     k = int(max(one.max(), other.max())) + 1
     table = np.bincount(one * k + other, minlength=k * k).reshape(k, k)
     return float(len(one) - table[linear_sum_assignment(-table)].sum()) / len(one)

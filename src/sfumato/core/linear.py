@@ -15,6 +15,7 @@ from math import frexp, sqrt
 import numpy as np
 
 from sfumato._arrays import Floats
+from sfumato.core.fast import compiled_kernels
 from sfumato.exceptions import DataError
 
 LARGEST_STEPS = float(1 << 20)
@@ -118,8 +119,12 @@ def solve_positive(matrix: Floats, right: Floats) -> Floats:
     >>> solve_positive(np.array([[4.0, 2.0], [2.0, 2.0]]), np.array([[8.0], [6.0]])).ravel().tolist()
     [1.0, 2.0]
     """
-    factor = cholesky(matrix, tolerance=0.0)
     out = np.array(right, dtype=np.float64)
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.solve_in_place(np.array(matrix, dtype=np.float64), out)
+        return out
+    factor = cholesky(matrix, tolerance=0.0)
     size = len(out)
     for i in range(size):
         out[i] /= factor[i, i]

@@ -79,7 +79,9 @@ class WordStream:
     def of_digests(self, digests: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Return one word for each digest of 16 bytes; equal digests have equal words."""
         # the cipher as a pseudo-random function; ECB is right here because each input is a digest
-        cipher = Cipher(algorithms.AES(self._subkey), modes.ECB()).encryptor()  # noqa: S305
+        cipher = getattr(self._local, "blocks", None)
+        if cipher is None:  # whole blocks leave nothing behind in it: one serves all calls of a thread
+            cipher = self._local.blocks = Cipher(algorithms.AES(self._subkey), modes.ECB()).encryptor()  # noqa: S305
         out = np.frombuffer(cipher.update(digests.tobytes()), dtype="<u8")
         return out.reshape(-1, 2)[:, 0].copy()
 

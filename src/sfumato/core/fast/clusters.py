@@ -1,4 +1,4 @@
-"""Rounds of k-means on a lattice, and points that are pushed into their regions."""
+"""Starts and rounds of k-means on a lattice, points that are pushed into their regions, and what that solves."""
 
 from __future__ import annotations
 
@@ -75,6 +75,127 @@ def lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, cost: Any) 
         centres[:] = sums
         if not nearest_centres(steps, centres, labels, cost):
             break
+
+
+@compiled
+def start_rows(steps: Any, draws: Any, chosen: Any) -> None:
+    """Write the rows that k-means++ starts from, three candidates each; see `cluster.lattice_kmeans.plus_plus`."""
+    n = steps.shape[1]
+    rows = np.empty(3, dtype=np.int64)
+    closer = np.full((3, n), np.inf)
+    nearest = np.full(n, np.inf)
+    cumulated = np.empty(n)
+    rows[:] = min(int(draws[0] * n), n - 1)
+    chosen[0] = rows[0]
+    _closer_rows(steps, rows[:1], nearest, closer)
+    nearest[:] = closer[0]
+    for j in range(1, len(chosen)):
+        total = 0.0
+        for i in range(n):  # one row after the other: a fixed order
+            total += nearest[i]
+            cumulated[i] = total
+        for c in range(3):
+            rows[c] = min(np.searchsorted(cumulated, draws[3 * j + c] * total, side="right"), n - 1)
+        _closer_rows(steps, rows, nearest, closer)
+        best, least = 0, exact_parts(closer[0])
+        for c in range(1, 3):
+            parts = exact_parts(closer[c])
+            if parts < least:
+                best, least = c, parts
+        chosen[j] = rows[best]
+        nearest[:] = closer[best]
+
+
+@compiled
+def _closer_rows(steps: Any, rows: Any, nearest: Any, out: Any) -> None:
+    """Write the squared distances to some of the rows, where they are below the nearest so far; exact."""
+    d, n = steps.shape
+    for start in range(0, n, _PIECE):
+        stop = min(start + _PIECE, n)
+        for c in range(len(rows)):
+            total = out[c, start:stop]
+            total[:] = 0.0
+            for column in range(d):
+                values, centre = steps[column, start:stop], steps[column, rows[c]]
+                for i in range(stop - start):
+                    away = values[i] - centre
+                    total[i] += away * away
+            for i in range(stop - start):
+                total[i] = min(total[i], nearest[start + i])
+
+
+@compiled
+def exact_parts(values: Any) -> Any:
+    """Return the sum of whole numbers below 2^53 as (high, low): high 2^26 + low, low below 2^26."""
+    high, low = np.int64(0), np.int64(0)
+    for i in range(len(values)):
+        part = np.floor(values[i] * 2.0**-26)
+        high += np.int64(part)
+        low += np.int64(values[i] - part * 2.0**26)
+    return high + (low >> 26), low & ((1 << 26) - 1)
+
+
+@compiled
+def squares_parts(steps: Any) -> Any:
+    """Return the sum of all squares of whole numbers up to 2^20, in the parts of `exact_parts`, not carried over."""
+    high, low = np.int64(0), np.int64(0)
+    for column in range(len(steps)):
+        parts = exact_parts(steps[column] * steps[column])
+        high += parts[0]
+        low += parts[1]
+    return high, low
+
+
+@compiled
+def same_labels(one: Any, other: Any) -> tuple[int, Any]:
+    """Count the rows with each pair of labels; return how many have the same, whatever clusters are called, and all.
+
+    -1 for the number if that is not plain: two clusters have most in common with one and the same.
+    """
+    k = max(one.max(), other.max()) + 1
+    table = np.zeros((k, k), dtype=np.int64)
+    for i in range(len(one)):
+        table[one[i], other[i]] += 1
+    taken = np.zeros(k, dtype=np.bool_)
+    same = 0
+    for a in range(k):
+        best = 0
+        for b in range(1, k):
+            if table[a, b] > table[a, best]:
+                best = b
+        if table[a, best] > 0:
+            if taken[best]:
+                return -1, table
+            taken[best] = True
+            same += table[a, best]
+    return same, table
+
+
+@compiled
+def solve_in_place(rest: Any, out: Any) -> None:
+    """Write the solution of a positive definite system over its right side; see `core.linear.solve_positive`."""
+    size, width = out.shape
+    for j in range(size):  # Cholesky: the lower half of the matrix becomes its factor
+        pivot = rest[j, j]
+        root = np.sqrt(pivot) if pivot > 0.0 else 0.0
+        for i in range(j + 1, size):
+            rest[i, j] = rest[i, j] / root if pivot > 0.0 else 0.0
+        rest[j, j] = root
+        for i in range(j + 1, size):
+            for column in range(j + 1, i + 1):
+                rest[i, column] -= rest[i, j] * rest[column, j]
+    for i in range(size):
+        for e in range(width):
+            out[i, e] /= rest[i, i]
+        for below in range(i + 1, size):
+            for e in range(width):
+                out[below, e] -= rest[below, i] * out[i, e]
+    for i in range(size - 1, -1, -1):
+        for e in range(width):
+            out[i, e] /= rest[i, i]
+        for above in range(i):
+            for e in range(width):
+                out[above, e] -= rest[i, above] * out[i, e]
 
 
 @compiled

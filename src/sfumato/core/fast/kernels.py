@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.fast.clusters import lloyd_rounds, push_inside
+from sfumato.core.fast.clusters import (
+    exact_parts,
+    lloyd_rounds,
+    push_inside,
+    same_labels,
+    solve_in_place,
+    squares_parts,
+    start_rows,
+)
 from sfumato.core.fast.compile import compiled
 
 __all__ = [
@@ -20,6 +28,7 @@ __all__ = [
     "add_uniform",
     "count_intervals",
     "draw_in_clusters",
+    "exact_parts",
     "grid_steps",
     "hash_rows",
     "lloyd_rounds",
@@ -27,6 +36,10 @@ __all__ = [
     "multiply_table_law",
     "multiply_uniform",
     "push_inside",
+    "same_labels",
+    "solve_in_place",
+    "squares_parts",
+    "start_rows",
     "table_law",
     "turn",
     "two_nearest_squares",
