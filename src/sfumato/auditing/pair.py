@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import DataError, ParameterError, nearest_name
 from sfumato.frames.frame import (
     all_columns,
     gaps_and_texts,
@@ -159,10 +158,9 @@ def _chosen(
 ) -> tuple[str, ...]:
     for name in (*(columns or ()), *leave_out):
         if name not in kept and name not in others:
-            near = get_close_matches(name, kept, n=1)
             raise ParameterError(
                 f"no column {name!r} that is numeric in both tables",
-                hint=f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(kept) or 'none'}",
+                hint=nearest_name(name, kept) or f"there are: {', '.join(kept) or 'none'}",
             )
     chosen = tuple(name for name in kept if (columns is None or name in columns) and name not in leave_out)
     if kept and not chosen:

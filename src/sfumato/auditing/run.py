@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from sfumato.attack.catalogue import entry
 from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession, describe_method
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import ParameterError, nearest_name
 from sfumato.frames.coded import count_both
 from sfumato.frames.frame import all_columns, is_dataframe, numeric_in_both
 from sfumato.receipts.body import release_order
@@ -150,8 +149,7 @@ def _require_columns(kept: Sequence[str], original: Any, released: Any) -> None:
     shared = [name for name in all_columns(original) if name in after]
     for name in kept:
         if name not in shared:
-            near = get_close_matches(name, shared, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(shared) or 'none'}"
+            hint = nearest_name(name, shared) or f"there are: {', '.join(shared) or 'none'}"
             raise ParameterError(f"kept: no column {name!r} in both tables", hint=hint)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +14,7 @@ from typing import Protocol
 import polars as pl
 
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import DataError, ParameterError, nearest_name
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _MOST_COLUMNS = 10_000
@@ -166,10 +165,9 @@ def require_columns(wanted: Sequence[str], names: Sequence[str], what: str) -> N
     """Raise for the first wanted column that does not exist, with the nearest name."""
     for name in wanted:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
-            asked = f"did you mean {near[0]!r}? " if near else ""
-            shown = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
-            raise ParameterError(f"{what}: no column {name!r}", hint=f"{asked}columns are: {shown}")
+            near = nearest_name(name, names)
+            listed = f"columns are: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}"
+            raise ParameterError(f"{what}: no column {name!r}", hint=f"{near} {listed}" if near else listed)
 
 
 def _is_number(text: str) -> bool:

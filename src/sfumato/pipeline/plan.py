@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from sfumato.core.keys import Key
 from sfumato.core.relations import Relation, coded_relation, parse_relation
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, ParameterError, PolicyError, SfumatoError
+from sfumato.exceptions import DataError, ParameterError, PolicyError, SfumatoError, nearest_name
 from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
 from sfumato.files.source import Described, require_columns
 from sfumato.perturb.catalogue import DEFAULT_METHOD, METHODS, method
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.drive import Drive
-from sfumato.perturb.mechanism.parameters import check_parameter, nearest_name
+from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.pipeline.cells import Cells
 from sfumato.policy.model import Column, MethodChoice, Policy, read_policy
 from sfumato.policy.other_kinds import has_other_kinds

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from sfumato.core.relations import relation_problem
-from sfumato.exceptions import PolicyError
+from sfumato.exceptions import PolicyError, nearest_name
 from sfumato.files.schema import ColumnRules
-from sfumato.policy.lines import find_lines, line_of, nearest_of
 
 _LARGEST_FILE = 1 << 20
+_SECTION = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
+_SETTING = re.compile(
+    r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
+)
 
 
 class _Strict(BaseModel):
@@ -243,10 +247,9 @@ def _explained(error: ValidationError, lines: dict[tuple[str, ...], int], what: 
     name = ".".join(part for part in place if not part.isdigit())
     if first["type"] == "extra_forbidden":
         known = _fields_at(place[:-1])
-        near = nearest_of(place[-1], known)
-        asked = f"did you mean {near!r}? " if near else ""
+        near, listed = nearest_name(place[-1], known), f"known here: {', '.join(known)}"
         kind = "section" if len(place) == 1 else "setting"
-        return PolicyError(f"{where}: unknown {kind} {name!r}", hint=f"{asked}known here: {', '.join(known)}")
+        return PolicyError(f"{where}: unknown {kind} {name!r}", hint=f"{near} {listed}" if near else listed)
     reason = str(first["msg"]).removeprefix("Value error, ")
     return PolicyError(f"{where}: {name + ': ' if name else ''}{reason[:1].lower()}{reason[1:]}")
 
@@ -262,3 +265,47 @@ def _fields_at(place: tuple[str, ...]) -> list[str]:
         "release": ReleaseChoice,
     }
     return list((parts[place[0]] if place else Policy).model_fields)
+
+
+def find_lines(text: str) -> dict[tuple[str, ...], int]:
+    r"""Return the line of every section and setting of a TOML text.
+
+    Examples
+    --------
+    >>> find_lines('[column.age]\nbounds = [18, 110]\n')
+    {('column',): 1, ('column', 'age'): 1, ('column', 'age', 'bounds'): 2}
+    """
+    lines: dict[tuple[str, ...], int] = {}
+    section: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        head = _SECTION.match(line)
+        if head:
+            section = _path(head[1])
+            for depth in range(1, len(section) + 1):
+                lines.setdefault(section[:depth], number)
+            continue
+        setting = _SETTING.match(line)
+        if setting:
+            lines.setdefault((*section, *_path(setting[1])), number)
+    return lines
+
+
+def line_of(lines: Mapping[tuple[str, ...], int], place: Sequence[str]) -> int | None:
+    """Return the line of a setting, or of the section that holds it."""
+    for depth in range(len(place), 0, -1):
+        if tuple(place[:depth]) in lines:
+            return lines[tuple(place[:depth])]
+    return None
+
+
+def _path(text: str) -> tuple[str, ...]:
+    try:
+        found = tomllib.loads(f"{text} = 0")
+    except tomllib.TOMLDecodeError:
+        return (text,)
+    parts: list[str] = []
+    here: object = found
+    while isinstance(here, dict):
+        name, here = next(iter(here.items()))
+        parts.append(str(name))
+    return tuple(parts)

@@ -6,10 +6,9 @@ one file and one row in `rows.py`.
 
 from __future__ import annotations
 
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import ParameterError, nearest_name
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.catalogue.rows import METHODS
-from sfumato.perturb.mechanism.parameters import nearest_name
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "method", "methods"]
 
