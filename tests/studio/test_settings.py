@@ -11,7 +11,7 @@ from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.perturb import catalogue
 from sfumato.perturb.catalogue.entries import Method, Paper
 from sfumato.perturb.mechanism.parameters import Parameter, Span
-from sfumato.policy.model import parse_policy
+from sfumato.policy.reading import parse_policy
 from sfumato.policy.text import policy_text
 from sfumato.studio import settings as module
 from sfumato.studio.policies import EXTRAS, command_line, file_stem, policy_of

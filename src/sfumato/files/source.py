@@ -15,6 +15,7 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, nearest_name
+from sfumato.files.numbers import is_number
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _MOST_COLUMNS = 10_000
@@ -154,7 +155,7 @@ def check_headers(names: Sequence[str], what: str) -> None:
     twice = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise DataError(f"{what}: two columns share the name {twice[0]!r}", hint="rename one of them")
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         raise DataError(
             f"{what}: the first line holds numbers only, so the column names are missing",
             hint="put a line with the column names first",
@@ -168,11 +169,3 @@ def require_columns(wanted: Sequence[str], names: Sequence[str], what: str) -> N
             near = nearest_name(name, names)
             listed = f"columns are: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}"
             raise ParameterError(f"{what}: no column {name!r}", hint=f"{near} {listed}" if near else listed)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -13,7 +13,7 @@ from sfumato.files.schema import ColumnRules
 from sfumato.files.source import Source, require_columns
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Watch
-from sfumato.policy.roles import Roles
+from sfumato.policy.model import Roles
 from sfumato.receipts.body import ReceiptBody
 
 

@@ -13,7 +13,7 @@ from sfumato.exceptions import DataError
 from sfumato.files.numbers import NumberBatch, parse_column
 from sfumato.files.schema import ColumnRules
 from sfumato.files.source import RawBatch, Source
-from sfumato.policy.roles import Roles
+from sfumato.policy.model import Roles
 
 
 @dataclass(frozen=True, repr=False)

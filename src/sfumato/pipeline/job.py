@@ -32,8 +32,15 @@ from sfumato.pipeline.keys import History, ReleaseKey
 from sfumato.pipeline.plan import make_plan
 from sfumato.pipeline.undo import undo_map
 from sfumato.policy.model import Policy
-from sfumato.receipts.body import ReceiptBody, order_subkey, receipt_path, release_identity, seal_receipt, write_private
-from sfumato.receipts.released_rows import rows_hasher
+from sfumato.receipts.body import (
+    ReceiptBody,
+    order_subkey,
+    receipt_path,
+    release_identity,
+    rows_hasher,
+    seal_receipt,
+    write_private,
+)
 from sfumato.receipts.shown import Receipt
 
 _REPEATED = (

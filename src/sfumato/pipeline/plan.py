@@ -18,9 +18,9 @@ from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.pipeline.cells import Cells
-from sfumato.policy.model import Column, MethodChoice, Policy, read_policy
-from sfumato.policy.other_kinds import has_other_kinds
-from sfumato.policy.roles import Roles, assign_roles
+from sfumato.policy.first_rows import has_other_kinds
+from sfumato.policy.model import Column, MethodChoice, Policy, Roles
+from sfumato.policy.reading import read_policy
 
 _FEW_PEOPLE = 5  # fewer have a rare category, unless the method says otherwise
 T = TypeVar("T", bound=Any)
@@ -100,9 +100,7 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     """
     what = str(source.path)
     columns = policy.columns
-    roles = assign_roles(
-        source.names, identifier=columns.identifier, keep=columns.keep, record_id=columns.record_id, what=what
-    )
+    roles = columns.roles(source.names, what)
     _require_numbers(source, roles)
     require_columns(list(policy.column), source.names, policy.where("column").removesuffix(": ") or what)
     for name in policy.column:
@@ -145,14 +143,7 @@ def read_every_kind(
     learn, counted_as : callables
         How the columns of such a table are learnt, and what it is when they are counted.
     """
-    columns = policy.columns
-    roles = assign_roles(
-        source.names,
-        identifier=columns.identifier,
-        keep=columns.keep,
-        record_id=columns.record_id,
-        what=str(source.path),
-    )
+    roles = policy.columns.roles(source.names, str(source.path))
     said = {name: str(one.kind) for name, one in policy.column.items() if one.kind is not None}
     chosen = perturber.method_id if perturber is not None else policy.method.name if policy.method else None
     if chosen is None and policy.enhance is None and policy.guard is None:

@@ -26,7 +26,7 @@ from sfumato.perturb.mechanism.drive import Drive
 from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import Watch
 from sfumato.pipeline.undo import Undo, undo_map
-from sfumato.policy.roles import Roles
+from sfumato.policy.model import Roles
 from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.finding import receipt_of_file
 from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows, is_released_file

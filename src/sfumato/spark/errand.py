@@ -22,7 +22,7 @@ from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines.engine import WriteJob
 from sfumato.pipeline.fills import Medians
 from sfumato.pipeline.undo import undo_map
-from sfumato.policy.roles import Roles
+from sfumato.policy.model import Roles
 
 
 def cells_data(cells: Cells) -> dict[str, Any]:
