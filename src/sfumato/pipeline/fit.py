@@ -19,8 +19,7 @@ from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import Look, Schema, coarse_range
 from sfumato.files.source import Described
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Engine, Watch
+from sfumato.pipeline.engines.engine import Cells, Engine, Watch
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
 

@@ -21,12 +21,12 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, SingledOutWarning, UnchangedCellsWarning
 from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.codes import Codes
-from sfumato.files.finish import new_columns
-from sfumato.files.kept import singled_out
+from sfumato.files.finish import new_columns, singled_out
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.pipeline.engines.engine import Engine, Tally, Watch, WriteJob, require_relations
+from sfumato.pipeline.engines.engine import Engine, Watch
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.keys import History, ReleaseKey
 from sfumato.pipeline.plan import make_plan

@@ -13,11 +13,11 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, PolicyError, SfumatoError, nearest_name
 from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
 from sfumato.files.source import Described, require_columns
-from sfumato.perturb.catalogue import DEFAULT_METHOD, METHODS, method
+from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.perturb.mechanism.parameters import check_parameter
-from sfumato.pipeline.cells import Cells
+from sfumato.pipeline.engines.engine import Cells
 from sfumato.policy.first_rows import has_other_kinds
 from sfumato.policy.model import Column, MethodChoice, Policy, Roles
 from sfumato.policy.reading import read_policy
@@ -222,8 +222,6 @@ def build_perturber(policy: Policy) -> Any:
         given = None if laws is None else [tuple(law) for law in laws]
         perturber = method("+rho").load()(perturber, fraction=policy.enhance.fraction, distributions=given)
     if policy.guard is not None:
-        if not any(row.id == "guard" for row in METHODS):
-            raise PolicyError(f"{policy.where('guard')}this version has no guard", hint="leave [guard] out")
         scaling = None if policy.guard.scaling == "none" else policy.guard.scaling
         perturber = method("guard").load()(perturber, clusterings=tuple(policy.guard.kmeans), scaling=scaling)
     return perturber

@@ -23,8 +23,7 @@ from sfumato.files.storage.reorder import Reorder
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.mechanism.drive import Drive
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Watch
+from sfumato.pipeline.engines.engine import Cells, Watch
 from sfumato.pipeline.undo import Undo, undo_map
 from sfumato.policy.model import Roles
 from sfumato.receipts.body import ReceiptBody, release_order

@@ -27,8 +27,8 @@ from sfumato.files.formats.arrow_rows import arrow_schema
 from sfumato.files.schema import Look
 from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import BUNDLE_ROWS, Grouping
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, Watch, WriteJob
+from sfumato.pipeline.engines.engine import Cells, Watch
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob
 from sfumato.spark.coded import coded_data
 from sfumato.spark.errand import cells_data, job_data, rounds_data, summary_data
 from sfumato.spark.meeting import BUNDLE, GROUP, group_rows, release_rows

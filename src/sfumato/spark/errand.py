@@ -18,8 +18,8 @@ from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.files.schema import ColumnRules, NumberColumn
 from sfumato.perturb.mechanism.drive import Drive
 from sfumato.perturb.mechanism.recipe import Replay, perturber_of, recipe_of
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import WriteJob
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import WriteJob
 from sfumato.pipeline.fills import Medians
 from sfumato.pipeline.undo import undo_map
 from sfumato.policy.model import Roles

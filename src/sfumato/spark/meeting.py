@@ -19,8 +19,8 @@ from sfumato.files.formats.arrow_rows import raw_rows, record_batches, whole_row
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.source import RawBatch
 from sfumato.perturb.mechanism.grouping import Grouping
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch, require_relations
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, perturb_batch, require_relations
 from sfumato.spark.coded import as_numbers, coded_of
 from sfumato.spark.errand import cells_of, job_of
 from sfumato.spark.task import Quiet, open_errand, partition, places, replay

@@ -24,8 +24,8 @@ from sfumato.files.formats.arrow_rows import raw_rows, record_batches
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.schema import Look
 from sfumato.perturb.mechanism.recipe import Replay
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch, require_relations
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, perturb_batch, require_relations
 from sfumato.spark.coded import as_numbers, coded_of
 from sfumato.spark.errand import cells_of, first_summary, job_of, replay_of
 

@@ -18,8 +18,8 @@ from sfumato.files.schema import Look
 from sfumato.files.source import RawBatch, Source
 from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import Grouping
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob
 from sfumato.pipeline.engines.local import LocalEngine
 
 S = TypeVar("S", bound=Summary)

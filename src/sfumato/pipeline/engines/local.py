@@ -12,10 +12,9 @@ from sfumato.core.summaries import Summary
 from sfumato.core.tiles import in_order
 from sfumato.exceptions import DataError
 from sfumato.files.coded import CodedColumns, CodedSource
-from sfumato.files.finish import assemble, output_types, plain_numbers
+from sfumato.files.finish import KeptCombinations, assemble, output_types, plain_numbers
 from sfumato.files.formats.sinks import Sink, open_sink
 from sfumato.files.formulas import count_cells_with_breaks
-from sfumato.files.kept import KeptCombinations
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.opening import file_kind
 from sfumato.files.schema import Look
@@ -24,9 +23,9 @@ from sfumato.files.storage.reorder import Reorder
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import Everyone, Grouping
-from sfumato.pipeline.cells import Cells
 from sfumato.pipeline.engines import meeting
-from sfumato.pipeline.engines.engine import Tally, Watch, WriteJob, perturb_batch
+from sfumato.pipeline.engines.engine import Cells, Watch
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, perturb_batch
 
 S = TypeVar("S", bound=Summary)
 
