@@ -12,8 +12,7 @@ import numpy as np
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.catalogue import entry, load
-from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
-from sfumato.attack.engine.interface import NothingFoundError
+from sfumato.attack.engine.interface import Deadline, NothingFoundError, OutOfTimeError
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 

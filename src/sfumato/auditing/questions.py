@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from sfumato._arrays import Flags, Floats
-from sfumato.attack.engine.statistics import lift
+from sfumato.attack.engine.result import lift
 
 _WIDTH = 0.05  # standard deviations: what counts as the same value
 _PEOPLE = 1000

@@ -27,10 +27,9 @@ from sfumato.auditing.grading import Judgement, judge
 from sfumato.auditing.inversion import Inversion, invert
 from sfumato.auditing.model import Audit, Inverted, attack_line
 from sfumato.auditing.pair import Pair, read_pair
-from sfumato.auditing.privacy import Privacy, measure_privacy
+from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy
 from sfumato.auditing.questions import Answer, answer_questions
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.verbatim import find_verbatim, find_whole_verbatim
 from sfumato.auditing.whole.company import same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
