@@ -6,6 +6,7 @@ some records untouched, must not pass because of that: records that stand as the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.attack.engine.result import Result, lift, wilson_interval
 from sfumato.attack.linkage.kept_columns import number_rows
+from sfumato.auditing.pair import Pair
 from sfumato.metrics import (
     equivalence_class_sizes,
     hiding_failure,
@@ -21,6 +23,8 @@ from sfumato.metrics import (
     mean_shift,
     variance_security,
 )
+
+_WORST = 20
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,20 @@ class Privacy:
     unchanged_rows: float | None
     interval_disclosure: float | None
     smallest_class: int
+
+    def laid_open(self, grade: str) -> str:
+        """Return a warning about columns that an attack gives away although few whole records are recovered.
+
+        Parameters
+        ----------
+        grade : str
+            Nothing is added to a grade that warns already.
+        """
+        names = [column.name for column in self.columns if column.residual is not None and column.residual < 0.05]
+        if grade not in {"A", "B"} or not names:
+            return ""
+        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return f" But {len(names)} of {len(self.columns)} columns are laid open almost exactly: {listed}."
 
 
 def residual_security(results: Sequence[Result], n_columns: int) -> list[tuple[float | None, str | None]]:
@@ -129,6 +147,21 @@ def measure_privacy(
         interval_disclosure=float(interval_disclosure(original, released)) if same_columns else None,
         smallest_class=int(equivalence_class_sizes(released).min()),
     )
+
+
+def worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
+    """Return the positions of records released as they are, and of those that most attacks recovered or linked."""
+    count: Counter[int] = Counter()
+    if pair.same_columns:
+        untouched = np.flatnonzero((pair.original == pair.released).all(axis=1))
+        count.update({int(row): len(results) for row in untouched})
+    for result in results:
+        if result.scores is not None and (result.lift_low or 0.0) > 0.0:
+            won = result.scores.attack > result.scores.baseline
+            count.update(int(row) for row in result.scores.rows[won])
+    twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
+    worst = sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST]
+    return tuple(int(pair.positions[row]) for row, _ in worst)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ same seed: the studio sends attack after attack to its page, tuning asks a few q
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.knowledge import Kinds
@@ -24,11 +22,11 @@ from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.densities import measure_densities
 from sfumato.auditing.grading import Judgement, judge
-from sfumato.auditing.inversion import Inversion, invert
+from sfumato.auditing.inversion import measure_inversion
 from sfumato.auditing.model import Audit, Inverted, attack_line
-from sfumato.auditing.pair import Pair, read_pair
-from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy
-from sfumato.auditing.questions import Answer, answer_questions
+from sfumato.auditing.pair import read_pair
+from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy, worst_records
+from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.whole.company import same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
@@ -36,12 +34,9 @@ from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.whole import read_whole
-from sfumato.metrics import interval_disclosure
 
 Known = int | Sequence[int] | None
 
-_WORST = 20
-_FEWEST = 8
 _IDLE = {"ineffective"}
 
 
@@ -170,9 +165,9 @@ class AuditSession(Hidden):
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""
         rows = self.pair.original
-        if len(rows) < _FEWEST:
+        if len(rows) < FEWEST_ROWS:
             raise DataError(
-                f"{len(rows)} rows are too few for an audit; it needs {_FEWEST}",
+                f"{len(rows)} rows are too few for an audit; it needs {FEWEST_ROWS}",
                 hint="with so few people every release singles someone out: do not hand it out",
             )
         if not (rows.max(axis=0) > rows.min(axis=0)).any():
@@ -260,34 +255,12 @@ class AuditSession(Hidden):
 
     def inversion(self) -> Inverted:
         """Return linkage and disclosure before and after the strongest inversion, on the same rows and people."""
-        pair = self.pair
-        found = (
-            invert(self.referee, self.results, pair.released, seconds=self._seconds)
-            if pair.same_columns
-            else Inversion("as-released", 0, np.empty(0, dtype=np.int64), np.empty((0, pair.original.shape[1])))
-        )
-        truth, released = pair.original[found.rows], pair.released[found.rows]
-        enough = len(found.rows) >= _FEWEST
-        linked = [
-            Referee(truth, table, seed=self.seed).run("nearest").rate if enough else None
-            for table in (released, found.guess)
-        ]
-        disclosed = [interval_disclosure(truth, table) if enough else None for table in (released, found.guess)]
-        return Inverted(
-            attack=found.attack,
-            known=found.known,
-            rows=len(found.rows),
-            linked_as_released=linked[0],
-            linked_inverted=linked[1],
-            disclosed_as_released=disclosed[0],
-            disclosed_inverted=disclosed[1],
-            questions=_questions(truth, found.guess, self.seed) if enough else (),
-        )
+        return measure_inversion(self.referee, self.results, self.pair, seconds=self._seconds, seed=self.seed)
 
     def questions(self) -> tuple[Answer, ...]:
         """Return what the three questions of the European regulators come to, without inversion."""
         pair = self.pair
-        return _questions(pair.original, pair.released, self.seed) if pair.same_columns else ()
+        return answer_questions(pair.original, pair.released, seed=self.seed) if pair.same_columns else ()
 
     def run(
         self,
@@ -338,7 +311,7 @@ class AuditSession(Hidden):
         pair = self.pair
         found = Audit(
             grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
-            verdict=judgement.verdict + _laid_open(judgement.grade, privacy) + _asked(names, len(self.attacks)),
+            verdict=judgement.verdict + privacy.laid_open(judgement.grade) + _asked(names, len(self.attacks)),
             trustworthy=all(canary.passed is not False for canary in canaries),
             canaries=canaries,
             n_rows=len(pair.original),
@@ -367,7 +340,7 @@ class AuditSession(Hidden):
             privacy=privacy,
             questions=self.questions(),
             inverted=inverted,
-            worst_records=_worst_records(pair, self.results),
+            worst_records=worst_records(pair, self.results),
             notes=(*pair.notes, *notes),
             call=call,
             whole=whole,
@@ -397,35 +370,5 @@ def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
     )
 
 
-def _worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
-    """Return the positions of records released as they are, and of those that most attacks recovered or linked."""
-    count: Counter[int] = Counter()
-    if pair.same_columns:
-        untouched = np.flatnonzero((pair.original == pair.released).all(axis=1))
-        count.update({int(row): len(results) for row in untouched})
-    for result in results:
-        if result.scores is not None and (result.lift_low or 0.0) > 0.0:
-            won = result.scores.attack > result.scores.baseline
-            count.update(int(row) for row in result.scores.rows[won])
-    twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
-    worst = sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST]
-    return tuple(int(pair.positions[row]) for row, _ in worst)
-
-
 def _asked(names: Sequence[str] | None, every: int) -> str:
     return "" if names is None else f" Only {len(set(names))} of {every} attacks were asked for."
-
-
-def _laid_open(grade: str, privacy: Privacy) -> str:
-    """Return a warning about columns that an attack gives away although few whole records are recovered."""
-    names = [column.name for column in privacy.columns if column.residual is not None and column.residual < 0.05]
-    if grade not in {"A", "B"} or not names:
-        return ""
-    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f" But {len(names)} of {len(privacy.columns)} columns are laid open almost exactly: {listed}."
-
-
-def _questions(original: Floats, released: Floats, seed: int) -> tuple[Answer, ...]:
-    if original.shape[1] < 2 or len(original) < _FEWEST:
-        return ()
-    return answer_questions(original, released, seed=seed)
