@@ -15,8 +15,8 @@ from sfumato.attack.catalogue import entry, load
 from sfumato.attack.engine.interface import Deadline, NothingFoundError, OutOfTimeError
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
+from sfumato.auditing.aligned import AlignedTables
 from sfumato.auditing.model import Inverted
-from sfumato.auditing.pair import Pair
 from sfumato.auditing.questions import FEWEST_ROWS, answer_questions
 from sfumato.metrics import interval_disclosure
 
@@ -93,7 +93,7 @@ def invert(referee: Referee, results: Sequence[Result], released: Floats, *, sec
 
 
 def measure_inversion(
-    referee: Referee, results: Sequence[Result], pair: Pair, *, seconds: float, seed: int = 0
+    referee: Referee, results: Sequence[Result], tables: AlignedTables, *, seconds: float, seed: int = 0
 ) -> Inverted:
     """Return linkage and disclosure before and after the strongest inversion, on the same rows and people.
 
@@ -103,11 +103,11 @@ def measure_inversion(
         See `invert`.
     """
     found = (
-        invert(referee, results, pair.released, seconds=seconds)
-        if pair.same_columns
-        else Inversion("as-released", 0, np.empty(0, dtype=np.int64), np.empty((0, pair.original.shape[1])))
+        invert(referee, results, tables.released, seconds=seconds)
+        if tables.same_columns
+        else Inversion("as-released", 0, np.empty(0, dtype=np.int64), np.empty((0, tables.original.shape[1])))
     )
-    truth, released = pair.original[found.rows], pair.released[found.rows]
+    truth, released = tables.original[found.rows], tables.released[found.rows]
     enough = len(found.rows) >= FEWEST_ROWS
     linked = [
         Referee(truth, table, seed=seed).run("nearest").rate if enough else None for table in (released, found.guess)

@@ -15,7 +15,7 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.attack.engine.result import Result, lift, wilson_interval
 from sfumato.attack.linkage.kept_columns import number_rows
-from sfumato.auditing.pair import Pair
+from sfumato.auditing.aligned import AlignedTables
 from sfumato.metrics import (
     equivalence_class_sizes,
     hiding_failure,
@@ -149,11 +149,11 @@ def measure_privacy(
     )
 
 
-def worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
+def worst_records(tables: AlignedTables, results: Sequence[Result]) -> tuple[int, ...]:
     """Return the positions of records released as they are, and of those that most attacks recovered or linked."""
     count: Counter[int] = Counter()
-    if pair.same_columns:
-        untouched = np.flatnonzero((pair.original == pair.released).all(axis=1))
+    if tables.same_columns:
+        untouched = np.flatnonzero((tables.original == tables.released).all(axis=1))
         count.update({int(row): len(results) for row in untouched})
     for result in results:
         if result.scores is not None and (result.lift_low or 0.0) > 0.0:
@@ -161,7 +161,7 @@ def worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
             count.update(int(row) for row in result.scores.rows[won])
     twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
     worst = sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST]
-    return tuple(int(pair.positions[row]) for row, _ in worst)
+    return tuple(int(tables.positions[row]) for row, _ in worst)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
 from sfumato.files.source import Described, require_columns
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.perturb.catalogue.entries import Method
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.pipeline.engines.engine import Cells
 from sfumato.policy.first_rows import has_other_kinds
@@ -38,7 +38,7 @@ class Plan(Hidden):
     roles : Roles
     cells : Cells
         How raw rows become numbers.
-    drive : Drive
+    keyed : KeyedMethod
         The method.
     order : tuple of str
         Released columns that keep their place.
@@ -51,7 +51,7 @@ class Plan(Hidden):
     policy: Policy
     roles: Roles
     cells: Cells
-    drive: Drive
+    keyed: KeyedMethod
     order: tuple[str, ...]
     kinds: dict[str, str] = field(default_factory=dict)
     relations: tuple[Relation, ...] | None = None
@@ -109,14 +109,14 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
                 f"{policy.where('column', name)}rules for column {name!r}, which is not perturbed",
                 hint="rules are for confidential columns; remove them, or take it out of the other lists",
             )
-    drive = build_drive(policy, key, perturber)
+    keyed = build_keyed(policy, key, perturber)
     bounded = [name for name, rules in policy.column.items() if rules.bounds is not None]
-    if drive.invertible and bounded:
+    if keyed.invertible and bounded:
         raise ParameterError(
             f"bounds on column {bounded[0]!r} and a method that can be undone: clipped values could not be restored",
             hint="remove the bounds, or choose another method",
         )
-    if columns.record_id is not None and drive.tier == "table":
+    if columns.record_id is not None and keyed.tier == "table":
         raise ParameterError(
             "a record id keys the noise of rows that are perturbed one by one, and this method groups them",
             hint="leave out record_id=..., or choose another method",
@@ -126,7 +126,7 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
     said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
     coded: CodedColumns = getattr(source, "coded", CodedColumns())
-    return Plan(policy, roles, cells, drive, order, {**said, **coded.kinds}, _relations(policy, roles, coded))
+    return Plan(policy, roles, cells, keyed, order, {**said, **coded.kinds}, _relations(policy, roles, coded))
 
 
 def read_every_kind(
@@ -199,7 +199,7 @@ def _require_numbers(source: Described, roles: Roles) -> None:
             )
 
 
-def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
+def build_keyed(policy: Policy, key: Key, perturber: Any = None) -> KeyedMethod:
     """Return the method of a policy, ready to run.
 
     Parameters
@@ -208,7 +208,7 @@ def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
         Used instead of the policy's method; its key and columns are not.
     """
     made = build_perturber(policy) if perturber is None else perturber
-    return Drive(made, key, release=policy.release.name)
+    return KeyedMethod(made, key, release=policy.release.name)
 
 
 def build_perturber(policy: Policy) -> Any:

@@ -22,7 +22,7 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.reorder import Reorder
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.perturb.catalogue import method
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.pipeline.engines.engine import Cells, Watch
 from sfumato.pipeline.undo import Undo, undo_map
 from sfumato.policy.model import Roles
@@ -157,8 +157,8 @@ def _columns(source: Source, body: ReceiptBody) -> tuple[tuple[NumberColumn, ...
 
 
 def _undo(body: ReceiptBody, key: Key) -> Undo:
-    drive = Drive(method(body.method).load()(), key)
-    return undo_map(drive.inverse(drive.load(body.fitted)), None if body.fills is None else np.array(body.fills))
+    keyed = KeyedMethod(method(body.method).load()(), key)
+    return undo_map(keyed.inverse(keyed.load(body.fitted)), None if body.fills is None else np.array(body.fills))
 
 
 def _restored(

@@ -20,8 +20,8 @@ from sfumato.exceptions import DataError, ReleaseCancelledError
 from sfumato.files.numbers import NumberBatch, parse_column
 from sfumato.files.schema import ColumnRules, Look
 from sfumato.files.source import RawBatch, Source
-from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import Grouping
+from sfumato.perturb.mechanism.keyed import Kernel, KeyedMethod
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob
 from sfumato.policy.model import Roles
 
@@ -34,7 +34,7 @@ class Engine(Protocol):
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows, each exactly once."""
 
-    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
         """Learn which method it is: the summaries asked for from now on are those of its rounds, in order."""
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage | None]:
@@ -138,7 +138,7 @@ class Watch:
     passes : int
         How many passes are expected.
     progress : callable, optional
-        Called with (what is being done, share done).
+        Called with (step, share done): what is being done, in words.
     cancel : callable or object with is_set, optional
         The job stops at the next batch when it says true.
     """
@@ -149,12 +149,12 @@ class Watch:
         self._cancel: Callable[[], bool] = getattr(cancel, "is_set", cancel or (lambda: False))
         self.done = 0
         self._share = 0.0
-        self._what = ""
+        self._step = ""
         self.reach = 1.0  # share of the whole job that the passes are
 
-    def begin(self, what: str) -> None:
+    def begin(self, step: str) -> None:
         """Begin a pass."""
-        self._what = what
+        self._step = step
         self.at(0.0)
 
     def at(self, share: float) -> None:
@@ -162,9 +162,9 @@ class Watch:
         done = min(0.99, (self.done + share) / max(self.passes, self.done + 1))
         self._tell(self.reach * done)
 
-    def after(self, what: str, share: float) -> None:
+    def after(self, step: str, share: float) -> None:
         """Tell how much is done of what comes after the passes."""
-        self._what = what
+        self._step = step
         self._tell(min(0.99, self.reach + (1.0 - self.reach) * share))
 
     def _tell(self, share: float) -> None:
@@ -172,13 +172,13 @@ class Watch:
             raise ReleaseCancelledError("cancelled: nothing was written")
         self._share = max(self._share, share)
         if self._progress is not None:
-            self._progress(self._what, self._share)
+            self._progress(self._step, self._share)
 
     def end(self) -> None:
         """End a pass."""
         self.done += 1
 
-    def finish(self, what: str = "done") -> None:
+    def finish(self, step: str = "done") -> None:
         """Tell that all is done."""
         if self._progress is not None:
-            self._progress(what, 1.0)
+            self._progress(step, 1.0)

@@ -24,7 +24,7 @@ _FEW = 20  # fewer whole numbers may well be all different
 
 
 @dataclass(frozen=True)
-class Pair:
+class AlignedTables:
     """An original and its release.
 
     Attributes
@@ -50,10 +50,10 @@ class Pair:
     positions: Integers
 
     def __repr__(self) -> str:
-        return f"Pair(n_rows={len(self.original)}, n_columns={len(self.names)})"
+        return f"AlignedTables(n_rows={len(self.original)}, n_columns={len(self.names)})"
 
 
-def read_pair(
+def align_tables(
     original: Any,
     released: Any,
     *,
@@ -62,7 +62,7 @@ def read_pair(
     leave_out: Sequence[str] = (),
     given: Sequence[str] = (),
     counted: Sequence[str] = (),
-) -> Pair:
+) -> AlignedTables:
     """Read two tables and put them side by side.
 
     Parameters
@@ -117,7 +117,7 @@ def read_pair(
         notes.append("rows are compared in the order in which they stand")
     if same:
         notes += _identifiers(left.names, x, y)
-    return Pair(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
+    return AlignedTables(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
 
 
 def _require_same_order(original: Any, released: Any) -> None:
