@@ -9,7 +9,8 @@ import pytest
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.perturb import catalogue
-from sfumato.perturb.catalogue.entries import Method, Paper
+from sfumato.perturb.catalogue.entries import Method
+from sfumato.perturb.catalogue.papers import Paper
 from sfumato.perturb.mechanism.parameters import Parameter, Span
 from sfumato.policy.reading import parse_policy
 from sfumato.policy.text import policy_text
