@@ -83,7 +83,7 @@ def align_tables(
     if order is None:
         _require_same_order(original, released)
     kept, notes = _shared_columns(original, released, counted)
-    kept = _chosen(kept, columns, leave_out, _in_both(original, released))
+    kept = _chosen(kept, columns, leave_out, columns_in_both(original, released))
     kept = tuple(name for name in kept if name not in given) or kept
     if not kept:
         # a projection: none of the released columns is an original one
@@ -168,7 +168,8 @@ def _chosen(
     return chosen
 
 
-def _in_both(original: Any, released: Any) -> tuple[str, ...]:
+def columns_in_both(original: Any, released: Any) -> tuple[str, ...]:
+    """Return the columns that two dataframes share, of whatever kind; none of arrays."""
     if not (is_dataframe(original) and is_dataframe(released)):
         return ()
     after = all_columns(released)

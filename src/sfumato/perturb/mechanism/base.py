@@ -137,8 +137,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
             processor. Default: 1.
         """
-        shared_by = workers(threads, n_jobs)
         frame = read_frame(X, self.columns, finite=False)
+        shared_by = workers(threads, n_jobs)
         reused = self._fit_frame(frame, shared_by)
         warn_reused(reused, 0)
         state = self._state
