@@ -74,6 +74,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     _state: FittedState
 
     def __init_subclass__(cls, **options: Any) -> None:
+        """Let methods with a fit or transform of their own take `n_jobs` as the others do."""
         super().__init_subclass__(**options)
         for name in {"fit", "fit_transform", "transform"} & vars(cls).keys():
             own = vars(cls)[name]
