@@ -61,7 +61,7 @@ def data_folder() -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _attacks_are_timed_by_their_own_work() -> Iterator[None]:
     """Let attacks count the seconds that they compute, so that a busy machine stops none of them."""
-    from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.interface import Deadline
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Deadline, "clock", staticmethod(time.thread_time))

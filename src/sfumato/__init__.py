@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from sfumato.pipeline.release import release as release
     from sfumato.pipeline.restore import restore as restore
     from sfumato.policy.model import Policy as Policy
-    from sfumato.policy.model import parse_policy as parse_policy
-    from sfumato.policy.model import read_policy as read_policy
+    from sfumato.policy.reading import parse_policy as parse_policy
+    from sfumato.policy.reading import read_policy as read_policy
     from sfumato.receipts.shown import Receipt as Receipt
     from sfumato.tuning.compare import compare as compare
     from sfumato.tuning.comparison import Comparison as Comparison
@@ -71,9 +71,9 @@ _HOMES = {
     "join": "pipeline.join",
     "methods": "perturb.catalogue",
     "metrics": "",
-    "parse_policy": "policy.model",
+    "parse_policy": "policy.reading",
     "perturb": "",
-    "read_policy": "policy.model",
+    "read_policy": "policy.reading",
     "release": "pipeline.release",
     "restore": "pipeline.restore",
     "spark": "",

@@ -6,6 +6,8 @@ Every error is a `SfumatoError`, and also the built-in error that scikit-learn u
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "CellTypeError",
     "ConstantColumnWarning",
@@ -53,6 +55,20 @@ class SfumatoError(Exception):
 
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+
+def nearest_name(word: str, names: Iterable[str]) -> str | None:
+    """Return a hint with the nearest valid name; None if none is near.
+
+    Examples
+    --------
+    >>> nearest_name("custmer_id", ["age", "customer_id"])
+    "did you mean 'customer_id'?"
+    """
+    from difflib import get_close_matches  # needed after a mistake only
+
+    near = get_close_matches(word, list(names), n=1)
+    return f"did you mean {near[0]!r}?" if near else None
 
 
 class DataError(SfumatoError, ValueError):

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.auditing.pair import read_pair
+from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.run import audit
 from sfumato.exceptions import ParameterError
 
@@ -21,7 +21,7 @@ def tables() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def test_an_identifier_that_is_released_is_named_and_can_be_left_out() -> None:
     original, released = tables()
-    told = [note for note in read_pair(original, released).notes if "identifier" in note]
+    told = [note for note in align_tables(original, released).notes if "identifier" in note]
     assert told == [
         (
             "person looks like an identifier (whole numbers, no two alike), and the release holds it as it is: "
@@ -39,8 +39,8 @@ def test_an_identifier_that_is_released_is_named_and_can_be_left_out() -> None:
 def test_numbers_that_repeat_or_are_not_whole_are_no_identifiers() -> None:
     original, released = tables()
     for changed in (pl.col("person") // 2, pl.col("person") + 0.5):
-        pair = read_pair(original.with_columns(person=changed), released.with_columns(person=changed))
-        assert not any("identifier" in note for note in pair.notes)
+        aligned = align_tables(original.with_columns(person=changed), released.with_columns(person=changed))
+        assert not any("identifier" in note for note in aligned.notes)
 
 
 def test_columns_that_are_not_there_are_refused_with_the_nearest_name() -> None:

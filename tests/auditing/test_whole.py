@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import sfumato as sf
 from sfumato.attack.linkage.kept_columns import number_rows
-from sfumato.auditing.verbatim import find_verbatim, find_whole_verbatim
+from sfumato.auditing.privacy import find_verbatim, find_whole_verbatim
 from sfumato.cli import sfumato as command
 from sfumato.datasets import demo_table
 from sfumato.exceptions import ParameterError, PolicyLimitError, SingledOutWarning

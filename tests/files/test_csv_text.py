@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core.keys import Key
 from sfumato.core.tiles import in_order
-from sfumato.files.formats.csv_cells import decimals_of_block
-from sfumato.files.numbers import decimals_of_text, from_units, text_of_units
+from sfumato.files.numbers import decimals_of_block, decimals_of_text, from_units, text_of_units
 
 KEY = Key.from_insecure_seed(1)
 

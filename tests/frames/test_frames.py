@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.exceptions import DataError
-from sfumato.files.formats.csv_table import read_csv, write_csv
+from sfumato.files.entire import read_csv
+from sfumato.files.storage.outputs import write_atomically
 from sfumato.frames.frame import read_frame
 from sfumato.perturb import AdditiveNoise, RandomProjection, Translation
 
@@ -87,7 +88,7 @@ def test_one_row_read_alone_is_the_same_as_in_its_place() -> None:
 
 def test_csv_files_are_written_whole_or_not_at_all(tmp_path) -> None:
     path = tmp_path / "t.csv"
-    write_csv(pl.DataFrame(DATA), path)
+    write_atomically(path, pl.DataFrame(DATA).write_csv)
     assert read_csv(path).equals(pl.DataFrame(DATA))
 
     class Broken:
@@ -96,7 +97,7 @@ def test_csv_files_are_written_whole_or_not_at_all(tmp_path) -> None:
             raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        write_csv(Broken(), path)
+        write_atomically(path, Broken().write_csv)
     assert read_csv(path).equals(pl.DataFrame(DATA)), "the old file stands"
     assert [p.name for p in tmp_path.iterdir()] == ["t.csv"], "and nothing else"
 
@@ -115,7 +116,7 @@ def test_a_planted_link_is_not_followed(tmp_path) -> None:
     (tmp_path / ".t.csv.part").symlink_to(victim)
     (tmp_path / "t.csv").symlink_to(victim)
     with pytest.raises(DataError, match="a symbolic link"):
-        write_csv(pl.DataFrame(DATA), tmp_path / "t.csv")
+        write_atomically(tmp_path / "t.csv", pl.DataFrame(DATA).write_csv)
     assert victim.read_text() == "precious"
     assert (tmp_path / "t.csv").is_symlink()
 

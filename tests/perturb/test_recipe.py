@@ -15,7 +15,7 @@ from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import read_frame
 from sfumato.perturb import AtomMixing, Enhanced, Guarded, IndependentNoise
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.perturb.mechanism.recipe import Replay, perturber_of, recipe_of
 
 KEY = sf.Key.from_insecure_seed(4)
@@ -52,9 +52,9 @@ def released_groups(grouping: Any, tile: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(("name", "perturber"), CASES, ids=[name for name, _ in CASES])
 def test_a_replay_of_packed_rounds_releases_the_same_rows(name: str, perturber: Any) -> None:
     frame = read_frame(table(), None)
-    drive = Drive(perturber, KEY)
+    keyed = KeyedMethod(perturber, KEY)
     facts = survey([frame], frame.names, frame.kinds, table_hasher(KEY, frame.names))
-    rounds = drive.rounds(facts)
+    rounds = keyed.rounds(facts)
     packed: list[bytes] = []
     blocks = [read_frame(table()[start : start + 150], None, row_start=start) for start in range(0, 660, 150)]
     fitted, wanted = None, None
@@ -70,16 +70,16 @@ def test_a_replay_of_packed_rounds_releases_the_same_rows(name: str, perturber: 
     except StopIteration as over:
         fitted = over.value
     there = Facts(facts.names, facts.kinds, facts.n_rows, facts.low, facts.high, b"")
-    recipe = unpack(pack(recipe_of(drive.perturber)))
-    replay = Replay(perturber_of(recipe), there, type(drive._streams)(drive.streams_root(facts)))  # type: ignore[call-arg]
+    recipe = unpack(pack(recipe_of(keyed.perturber)))
+    replay = Replay(perturber_of(recipe), there, type(keyed._streams)(keyed.streams_root(facts)))  # type: ignore[call-arg]
     for position in range(len(packed) + 1):  # an executor sees the rounds one by one, and some not at all
         if position % 2 == len(packed) % 2:
             replay.advance([unpack(one) for one in packed[:position]])
     rows = RowRange(0, 660)
-    if drive.meets:
+    if keyed.meets:
         expected, found = (released_groups(one, frame.tile(0, 660)) for one in (fitted, replay.fitted))
     else:
-        expected, found = drive.kernel(fitted)(frame.tile(0, 660), rows), replay.kernel(frame.tile(0, 660), rows)
+        expected, found = keyed.kernel(fitted)(frame.tile(0, 660), rows), replay.kernel(frame.tile(0, 660), rows)
     assert found.tobytes() == expected.tobytes()
     in_memory = type(perturber)(**{**perturber.get_params(deep=False), "key": KEY}).fit_transform(table())
     assert name in ("pca", "rp") or expected.T.tobytes() == np.ascontiguousarray(in_memory).tobytes()

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sfumato.exceptions import ParameterError
 from sfumato.perturb import methods
 from tests.perturb.cases import describe, instance, table, variants
 
@@ -92,3 +93,34 @@ def test_set_output_is_obeyed_whatever_comes_in(kind: str, source: str) -> None:
 
 def _first(plain) -> np.ndarray:
     return plain[:, 0] if isinstance(plain, np.ndarray) else np.asarray(plain["c0"])
+
+
+@pytest.mark.parametrize("name", ["adp", "exchange"])
+def test_n_jobs_means_threads(name: str) -> None:
+    values = table(60)
+    expected = instance(name, insecure_seed=1).fit_transform(values)
+    for jobs in (2, -1):
+        perturber = instance(name, insecure_seed=1)
+        np.testing.assert_array_equal(perturber.fit_transform(values, n_jobs=jobs), expected)
+        np.testing.assert_array_equal(perturber.fit(values, n_jobs=jobs).transform(values, n_jobs=jobs), expected)
+        np.testing.assert_array_equal(perturber.fit(values, None, threads=2, n_jobs=2).transform(values), expected)
+        np.testing.assert_array_equal(perturber.fit_batches([values], n_jobs=jobs).transform(values), expected)
+
+
+@pytest.mark.parametrize("name", ["adp", "exchange"])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"threads": 2, "n_jobs": 3}, "threads=2 and n_jobs=3"),
+        ({"n_jobs": 0}, "n_jobs, unless it is -1"),
+        ({"n_jobs": 1.5}, "n_jobs, unless it is -1"),
+        ({"n_jobs": True}, "n_jobs, unless it is -1"),
+        ({"threads": 0}, "threads must be 1 or more"),
+    ],
+)
+def test_two_numbers_of_workers_and_impossible_ones_are_refused(name: str, given: dict, message: str) -> None:
+    values = table(60)
+    perturber = instance(name, insecure_seed=1)
+    for use in (perturber.fit, perturber.fit_transform, perturber.fit(values).transform):
+        with pytest.raises(ParameterError, match=message):
+            use(values, **given)

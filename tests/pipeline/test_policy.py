@@ -13,9 +13,9 @@ import sfumato as sf
 from sfumato.exceptions import ParameterError, PolicyError, PolicyLimitError
 from sfumato.files.opening import open_source
 from sfumato.pipeline.plan import build_perturber
-from sfumato.policy.model import parse_policy, read_policy
-from sfumato.policy.profile import profile
-from sfumato.policy.roles import ColumnTraits, guess_roles
+from sfumato.policy.first_rows import profile
+from sfumato.policy.guesses import ColumnTraits, guess_roles
+from sfumato.policy.reading import parse_policy, read_policy
 from sfumato.policy.text import policy_text
 from tests.cli.test_first_commands import run
 from tests.cli.typed import typed

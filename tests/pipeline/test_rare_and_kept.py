@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import sfumato as sf
 from sfumato.cli import sfumato
 from sfumato.exceptions import SingledOutWarning
-from sfumato.files.kept import KeptCombinations
+from sfumato.files.finish import KeptCombinations
 
 ONE_DRAW = "[method]\nname = 'exchange'\ndraws = 1\nclusterings = [2, 3]\n"
 
@@ -78,7 +78,7 @@ def test_kept_columns_that_many_share_are_no_reason_to_warn(tmp_path: Path) -> N
 
 
 def test_combinations_are_counted_in_any_order_and_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.files.kept._MOST", 64)
+    monkeypatch.setattr("sfumato.files.finish._MOST_COMBINATIONS", 64)
     rng = np.random.default_rng(1)
     table = pl.DataFrame({"a": rng.integers(0, 4000, 6000), "b": rng.integers(0, 3, 6000)})
     parts = [KeptCombinations.of(table.slice(start, 700)) for start in range(0, 6000, 700)]

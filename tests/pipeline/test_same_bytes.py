@@ -120,6 +120,12 @@ def test_another_method_shuffles_otherwise(folder: Path) -> None:
     assert read(folder / "a.csv")["town"].to_list() != read(folder / "b.csv")["town"].to_list()
 
 
+def test_n_jobs_means_threads(folder: Path) -> None:
+    assert release(folder, "in.csv", "jobs.csv", n_jobs=-1) == release(folder, "in.csv", "one.csv", threads=1)
+    with pytest.raises(sf.exceptions.ParameterError, match="threads=2 and n_jobs=3"):
+        release(folder, "in.csv", "two.csv", threads=2, n_jobs=3)
+
+
 def test_missing_cells_stay_missing_and_only_they(folder: Path) -> None:
     release(folder, "gaps.csv", "gaps-out.csv", shuffle=False)
     before, after = people(missing=True), read(folder / "gaps-out.csv")

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 import sfumato as sf
 from sfumato.exceptions import KeyFileError, RepeatedReleaseWarning
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.receipts.body import open_receipt
 from tests.auditing.quick import two_clusters
 from tests.cli.typed import typed
@@ -181,5 +181,5 @@ def test_a_receipt_cannot_be_pickled_and_shows_nothing(tmp_path: Path) -> None:
 
 def test_a_fitted_clusterer_is_told_by_its_name_and_not_by_its_centres() -> None:
     named = KMeans(3, n_init=3, random_state=0).fit(people(100).select("age", "wage").to_numpy())
-    shown = Drive(sf.perturb.AtomMixing(clusterings=(named, 2)), sf.Key.generate()).public
+    shown = KeyedMethod(sf.perturb.AtomMixing(clusterings=(named, 2)), sf.Key.generate()).public
     assert shown["clusterings"] == ["KMeans", 2]

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
-from sfumato.policy.model import parse_policy
+from sfumato.policy.reading import parse_policy
 from sfumato.studio.session import Session
 from tests.studio.running import RunningStudio
 from tests.studio.test_page import check_axe, choose, step, wait_for_verdict

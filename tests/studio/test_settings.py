@@ -9,9 +9,10 @@ import pytest
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.perturb import catalogue
-from sfumato.perturb.catalogue.entries import Method, Paper
+from sfumato.perturb.catalogue.entries import Method
+from sfumato.perturb.catalogue.papers import Paper
 from sfumato.perturb.mechanism.parameters import Parameter, Span
-from sfumato.policy.model import parse_policy
+from sfumato.policy.reading import parse_policy
 from sfumato.policy.text import policy_text
 from sfumato.studio import settings as module
 from sfumato.studio.policies import EXTRAS, command_line, file_stem, policy_of

@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.cli import sfumato
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
-from sfumato.policy.model import parse_policy
+from sfumato.policy.reading import parse_policy
 from sfumato.tuning import assess as tuning_assess
 from sfumato.tuning.assess import TableAssessor
 from sfumato.tuning.policy_text import tuned_policy

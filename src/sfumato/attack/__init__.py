@@ -17,8 +17,7 @@ from sfumato._lazy import lazy_names
 
 if TYPE_CHECKING:
     from sfumato.attack.catalogue import Entry, attacks, entry, load
-    from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
-    from sfumato.attack.engine.interface import Attack, NothingFoundError
+    from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, OutOfTimeError
     from sfumato.attack.engine.knowledge import (
         Attributes,
         Guess,
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
         guess_values,
     )
     from sfumato.attack.engine.referee import Referee, run_attack
-    from sfumato.attack.engine.result import Result, best_of
-    from sfumato.attack.engine.statistics import lift, wilson_interval
+    from sfumato.attack.engine.result import Result, best_of, lift, wilson_interval
     from sfumato.attack.linkage.best import Linkage, best_linkage
 
 __all__ = [
@@ -64,7 +62,7 @@ __all__ = [
 _HOMES = {
     "Attack": "engine.interface",
     "Attributes": "engine.knowledge",
-    "Deadline": "engine.deadline",
+    "Deadline": "engine.interface",
     "Entry": "catalogue",
     "Guess": "engine.knowledge",
     "Kinds": "engine.knowledge",
@@ -72,7 +70,7 @@ _HOMES = {
     "Linkage": "linkage.best",
     "Marginals": "engine.knowledge",
     "NothingFoundError": "engine.interface",
-    "OutOfTimeError": "engine.deadline",
+    "OutOfTimeError": "engine.interface",
     "Pairs": "engine.knowledge",
     "Referee": "engine.referee",
     "Result": "engine.result",
@@ -82,10 +80,10 @@ _HOMES = {
     "entry": "catalogue",
     "guess_links": "engine.knowledge",
     "guess_values": "engine.knowledge",
-    "lift": "engine.statistics",
+    "lift": "engine.result",
     "load": "catalogue",
     "run_attack": "engine.referee",
-    "wilson_interval": "engine.statistics",
+    "wilson_interval": "engine.result",
 }
 
 

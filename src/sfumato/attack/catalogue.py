@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import ParameterError, nearest_name
 
 if TYPE_CHECKING:
     from sfumato.attack.engine.interface import Attack
@@ -222,10 +221,8 @@ def entry(identifier: str) -> Entry:
     """
     if identifier in _BY_ID:
         return _BY_ID[identifier]
-    near = difflib.get_close_matches(identifier, _BY_ID, n=1)
     raise ParameterError(
-        f"no attack {identifier!r}; attacks are: {', '.join(_BY_ID)}",
-        hint=f"did you mean {near[0]!r}?" if near else None,
+        f"no attack {identifier!r}; attacks are: {', '.join(_BY_ID)}", hint=nearest_name(identifier, _BY_ID)
     )
 
 

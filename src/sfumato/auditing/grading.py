@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sfumato.attack.engine.result import Result, best_of
 from sfumato.auditing.curve import Curve
-from sfumato.auditing.verbatim import Verbatim
+from sfumato.auditing.privacy import Verbatim
 from sfumato.auditing.whole.model import Whole
 
 MEANINGS = {

@@ -12,10 +12,13 @@ import numpy as np
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.catalogue import entry, load
-from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
-from sfumato.attack.engine.interface import NothingFoundError
+from sfumato.attack.engine.interface import Deadline, NothingFoundError, OutOfTimeError
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
+from sfumato.auditing.aligned import AlignedTables
+from sfumato.auditing.model import Inverted
+from sfumato.auditing.questions import FEWEST_ROWS, answer_questions
+from sfumato.metrics import interval_disclosure
 
 
 @dataclass(frozen=True)
@@ -87,3 +90,36 @@ def invert(referee: Referee, results: Sequence[Result], released: Floats, *, sec
         return Inversion(result.attack, result.known, rows[fresh], filled[fresh])
     rows = np.arange(min(len(released), 2000))
     return Inversion("as-released", 0, rows, released[rows])
+
+
+def measure_inversion(
+    referee: Referee, results: Sequence[Result], tables: AlignedTables, *, seconds: float, seed: int = 0
+) -> Inverted:
+    """Return linkage and disclosure before and after the strongest inversion, on the same rows and people.
+
+    Parameters
+    ----------
+    referee, results, seconds
+        See `invert`.
+    """
+    found = (
+        invert(referee, results, tables.released, seconds=seconds)
+        if tables.same_columns
+        else Inversion("as-released", 0, np.empty(0, dtype=np.int64), np.empty((0, tables.original.shape[1])))
+    )
+    truth, released = tables.original[found.rows], tables.released[found.rows]
+    enough = len(found.rows) >= FEWEST_ROWS
+    linked = [
+        Referee(truth, table, seed=seed).run("nearest").rate if enough else None for table in (released, found.guess)
+    ]
+    disclosed = [interval_disclosure(truth, table) if enough else None for table in (released, found.guess)]
+    return Inverted(
+        attack=found.attack,
+        known=found.known,
+        rows=len(found.rows),
+        linked_as_released=linked[0],
+        linked_inverted=linked[1],
+        disclosed_as_released=disclosed[0],
+        disclosed_inverted=disclosed[1],
+        questions=answer_questions(truth, found.guess, seed=seed),
+    )

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from sfumato._arrays import Flags, Floats
-from sfumato.attack.engine.statistics import lift
+from sfumato.attack.engine.result import lift
 
+FEWEST_ROWS = 8  # of a table about which an audit says anything
 _WIDTH = 0.05  # standard deviations: what counts as the same value
 _PEOPLE = 1000
 _ROWS = 100_000
@@ -51,8 +52,11 @@ def answer_questions(original: Floats, released: Floats, *, seed: int = 0) -> tu
 
     Parameters
     ----------
-    original, released : arrays of shape (n, d), d >= 2, n >= 8
+    original, released : arrays of shape (n, d)
+        With fewer than two columns or eight rows no question can be asked.
     """
+    if original.shape[1] < 2 or len(original) < FEWEST_ROWS:
+        return ()
     generator = np.random.default_rng([seed, 7])
     spread = original.std(axis=0)
     deviation = np.where(spread > 0, spread, 1.0)

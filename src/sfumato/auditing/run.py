@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from sfumato.attack.catalogue import entry
+from sfumato.auditing.aligned import columns_in_both
 from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession, describe_method
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import ParameterError, nearest_name
 from sfumato.frames.coded import count_both
-from sfumato.frames.frame import all_columns, is_dataframe, numeric_in_both
+from sfumato.frames.frame import is_dataframe, numeric_in_both
 from sfumato.receipts.body import release_order
 from sfumato.receipts.finding import receipt_of
 from sfumato.receipts.released_rows import require_original_numbers, require_released_numbers
@@ -146,12 +146,10 @@ def audit(
 def _require_columns(kept: Sequence[str], original: Any, released: Any) -> None:
     if not (is_dataframe(original) and is_dataframe(released)):
         return
-    after = all_columns(released)
-    shared = [name for name in all_columns(original) if name in after]
+    shared = columns_in_both(original, released)
     for name in kept:
         if name not in shared:
-            near = get_close_matches(name, shared, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(shared) or 'none'}"
+            hint = nearest_name(name, shared) or f"there are: {', '.join(shared) or 'none'}"
             raise ParameterError(f"kept: no column {name!r} in both tables", hint=hint)
 
 

@@ -6,7 +6,6 @@ same seed: the studio sends attack after attack to its page, tuning asks a few q
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,36 +13,31 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats
 from sfumato.attack.atoms.regions import clusters_of
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
+from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.densities import measure_densities
 from sfumato.auditing.grading import Judgement, judge
-from sfumato.auditing.inversion import Inversion, invert
+from sfumato.auditing.inversion import measure_inversion
 from sfumato.auditing.model import Audit, Inverted, attack_line
-from sfumato.auditing.pair import Pair, read_pair
-from sfumato.auditing.privacy import Privacy, measure_privacy
-from sfumato.auditing.questions import Answer, answer_questions
+from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy, worst_records
+from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.verbatim import find_verbatim, find_whole_verbatim
 from sfumato.auditing.whole.company import same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.whole import read_whole
-from sfumato.metrics import interval_disclosure
 
 Known = int | Sequence[int] | None
 
-_WORST = 20
-_FEWEST = 8
 _IDLE = {"ineffective"}
 
 
@@ -80,7 +74,7 @@ class AuditSession(Hidden):
 
     Attributes
     ----------
-    pair : Pair
+    tables : AlignedTables
     results : list of Result
         Of the attacks so far.
     """
@@ -108,16 +102,16 @@ class AuditSession(Hidden):
             joined = [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
             given = [name for name in joined if name in kept or name in categories]
             chosen |= {"given": given, "counted": whole.names}
-        self.pair = read_pair(original, released, order=order, **chosen)
-        self.whole = None if whole is None or not whole.telling else whole.take(self.pair.positions)
+        self.tables = align_tables(original, released, order=order, **chosen)
+        self.whole = None if whole is None or not whole.telling else whole.take(self.tables.positions)
         self.seed, self._seconds = seed, seconds
-        self._categories = [i for i, name in enumerate(self.pair.names) if name in categories]
+        self._categories = [i for i, name in enumerate(self.tables.names) if name in categories]
         self.results: list[Result] = []
         self._by_known: dict[tuple[str, int], Result] = {}  # of the referee's own choice of known people
         self._public, self.insecure_seed = describe_method(method)
         self.method: str | None = self._public.pop("method", None)
-        self._population = None if population is None else read_pair(population, population, **chosen).original
-        self._releases = [read_pair(original, other, order=order, **chosen).released for other in releases]
+        self._population = None if population is None else align_tables(population, population, **chosen).original
+        self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = max_targets
 
     @cached_property
@@ -150,9 +144,9 @@ class AuditSession(Hidden):
     def referee(self) -> Referee:
         """Who alone holds the originals, hands out knowledge and scores the guesses."""
         return Referee(
-            self.pair.original,
-            self.pair.released,
-            columns=self.pair.names,
+            self.tables.original,
+            self.tables.released,
+            columns=self.tables.names,
             method=self.method,
             parameters=self._public,
             population=self._population,
@@ -165,17 +159,17 @@ class AuditSession(Hidden):
 
     def _company(self) -> Any:
         """Return who is alike by the clusters that a release of a table with categories keeps; None for numbers."""
-        if not self._categories or not self.pair.same_columns:
+        if not self._categories or not self.tables.same_columns:
             return None
-        clusters = clusters_of(self._public, len(self.pair.original))
-        return same_clusters(self.pair.original, self._categories, clusters, self.seed)
+        clusters = clusters_of(self._public, len(self.tables.original))
+        return same_clusters(self.tables.original, self._categories, clusters, self.seed)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""
-        rows = self.pair.original
-        if len(rows) < _FEWEST:
+        rows = self.tables.original
+        if len(rows) < FEWEST_ROWS:
             raise DataError(
-                f"{len(rows)} rows are too few for an audit; it needs {_FEWEST}",
+                f"{len(rows)} rows are too few for an audit; it needs {FEWEST_ROWS}",
                 hint="with so few people every release singles someone out: do not hand it out",
             )
         if not (rows.max(axis=0) > rows.min(axis=0)).any():
@@ -211,17 +205,17 @@ class AuditSession(Hidden):
     @cached_property
     def curve(self) -> Any:
         """What is recovered against the number of known people."""
-        return measure_curve(self.referee, *self.pair.original.shape, done=self._by_known)
+        return measure_curve(self.referee, *self.tables.original.shape, done=self._by_known)
 
     @cached_property
     def verbatim(self) -> Any:
         """Rows and cells that stand as they are, against chance; None if the columns are new ones."""
-        pair = self.pair
-        if not pair.same_columns:
+        tables = self.tables
+        if not tables.same_columns:
             return None
         if self.whole is not None and not all(self.whole.kept):
             return find_whole_verbatim(self.whole.original, self.whole.released, seed=self.seed)
-        return find_verbatim(pair.original, pair.released, seed=self.seed)
+        return find_verbatim(tables.original, tables.released, seed=self.seed)
 
     @cached_property
     def whole_figures(self) -> Whole | None:
@@ -242,7 +236,7 @@ class AuditSession(Hidden):
         """
         return judge(
             self.results,
-            *self.pair.original.shape,
+            *self.tables.original.shape,
             curve=self.curve if curve else None,
             verbatim=self.verbatim if verbatim else None,
             whole=self.whole_figures if whole else None,
@@ -251,46 +245,26 @@ class AuditSession(Hidden):
 
     def privacy(self) -> Privacy:
         """Return what is left to hide of each column after the attacks so far."""
-        pair = self.pair
-        return measure_privacy(pair.names, pair.original, pair.released, self.results, same_columns=pair.same_columns)
+        tables = self.tables
+        return measure_privacy(
+            tables.names, tables.original, tables.released, self.results, same_columns=tables.same_columns
+        )
 
     def utility(self, **options: Any) -> Any:
         """Return what the release is still good for; options go to `measure_utility`."""
-        pair = self.pair
-        told = {"seed": self.seed, "same_columns": pair.same_columns, "categories": self._categories}
+        tables = self.tables
+        told = {"seed": self.seed, "same_columns": tables.same_columns, "categories": self._categories}
         options = {**told, **options}
-        return measure_utility(pair.original, pair.released, **options)
+        return measure_utility(tables.original, tables.released, **options)
 
     def inversion(self) -> Inverted:
         """Return linkage and disclosure before and after the strongest inversion, on the same rows and people."""
-        pair = self.pair
-        found = (
-            invert(self.referee, self.results, pair.released, seconds=self._seconds)
-            if pair.same_columns
-            else Inversion("as-released", 0, np.empty(0, dtype=np.int64), np.empty((0, pair.original.shape[1])))
-        )
-        truth, released = pair.original[found.rows], pair.released[found.rows]
-        enough = len(found.rows) >= _FEWEST
-        linked = [
-            Referee(truth, table, seed=self.seed).run("nearest").rate if enough else None
-            for table in (released, found.guess)
-        ]
-        disclosed = [interval_disclosure(truth, table) if enough else None for table in (released, found.guess)]
-        return Inverted(
-            attack=found.attack,
-            known=found.known,
-            rows=len(found.rows),
-            linked_as_released=linked[0],
-            linked_inverted=linked[1],
-            disclosed_as_released=disclosed[0],
-            disclosed_inverted=disclosed[1],
-            questions=_questions(truth, found.guess, self.seed) if enough else (),
-        )
+        return measure_inversion(self.referee, self.results, self.tables, seconds=self._seconds, seed=self.seed)
 
     def questions(self) -> tuple[Answer, ...]:
         """Return what the three questions of the European regulators come to, without inversion."""
-        pair = self.pair
-        return _questions(pair.original, pair.released, self.seed) if pair.same_columns else ()
+        tables = self.tables
+        return answer_questions(tables.original, tables.released, seed=self.seed) if tables.same_columns else ()
 
     def run(
         self,
@@ -320,7 +294,7 @@ class AuditSession(Hidden):
         tell = progress or (lambda _what, _share: None)
         self.require_enough()
         tell("canaries", 0.0)
-        canaries = run_canaries(self.pair.original, seed=self.seed)
+        canaries = run_canaries(self.tables.original, seed=self.seed)
         rows = [row for row in attack_catalogue() if (row in self.attacks if names is None else row.id in names)]
         tell(f"attack: {rows[0].name}", 0.05)
         for row, _ in self.attack(names, known):
@@ -338,14 +312,14 @@ class AuditSession(Hidden):
             whole = replace(whole, utility=measure_mixed_utility(self.whole, seed=self.seed))
         tell("figures", 0.95)
         privacy = self.privacy()
-        pair = self.pair
+        tables = self.tables
         found = Audit(
             grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
-            verdict=judgement.verdict + _laid_open(judgement.grade, privacy) + _asked(names, len(self.attacks)),
+            verdict=judgement.verdict + privacy.laid_open(judgement.grade) + _asked(names, len(self.attacks)),
             trustworthy=all(canary.passed is not False for canary in canaries),
             canaries=canaries,
-            n_rows=len(pair.original),
-            columns=pair.names,
+            n_rows=len(tables.original),
+            columns=tables.names,
             method=self.method,
             insecure_seed=self.insecure_seed,
             strongest=tuple(
@@ -366,12 +340,12 @@ class AuditSession(Hidden):
             ),
             curve=self.curve,
             utility=useful,
-            densities=measure_densities(pair.original, pair.released) if pair.same_columns else None,
+            densities=measure_densities(tables.original, tables.released) if tables.same_columns else None,
             privacy=privacy,
             questions=self.questions(),
             inverted=inverted,
-            worst_records=_worst_records(pair, self.results),
-            notes=(*pair.notes, *notes),
+            worst_records=worst_records(tables, self.results),
+            notes=(*tables.notes, *notes),
             call=call,
             whole=whole,
         )
@@ -400,35 +374,5 @@ def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
     )
 
 
-def _worst_records(pair: Pair, results: Sequence[Result]) -> tuple[int, ...]:
-    """Return the positions of records released as they are, and of those that most attacks recovered or linked."""
-    count: Counter[int] = Counter()
-    if pair.same_columns:
-        untouched = np.flatnonzero((pair.original == pair.released).all(axis=1))
-        count.update({int(row): len(results) for row in untouched})
-    for result in results:
-        if result.scores is not None and (result.lift_low or 0.0) > 0.0:
-            won = result.scores.attack > result.scores.baseline
-            count.update(int(row) for row in result.scores.rows[won])
-    twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
-    worst = sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST]
-    return tuple(int(pair.positions[row]) for row, _ in worst)
-
-
 def _asked(names: Sequence[str] | None, every: int) -> str:
     return "" if names is None else f" Only {len(set(names))} of {every} attacks were asked for."
-
-
-def _laid_open(grade: str, privacy: Privacy) -> str:
-    """Return a warning about columns that an attack gives away although few whole records are recovered."""
-    names = [column.name for column in privacy.columns if column.residual is not None and column.residual < 0.05]
-    if grade not in {"A", "B"} or not names:
-        return ""
-    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f" But {len(names)} of {len(privacy.columns)} columns are laid open almost exactly: {listed}."
-
-
-def _questions(original: Floats, released: Floats, seed: int) -> tuple[Answer, ...]:
-    if original.shape[1] < 2 or len(original) < _FEWEST:
-        return ()
-    return answer_questions(original, released, seed=seed)

@@ -20,7 +20,7 @@ from sfumato.perturb.catalogue import method as find_method
 from sfumato.pipeline.audited import audit_files, check_limits
 from sfumato.pipeline.belonging import require_original
 from sfumato.pipeline.engines.engine import Watch
-from sfumato.policy.model import read_policy
+from sfumato.policy.reading import read_policy
 from sfumato.receipts.finding import receipt_of_file
 from sfumato.receipts.released_rows import is_released_file
 

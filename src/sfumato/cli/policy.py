@@ -9,10 +9,9 @@ import click
 from sfumato.cli.csv_options import csv_options
 from sfumato.files.opening import open_source
 from sfumato.files.storage.outputs import check_outputs, inputs, write_atomically
-from sfumato.policy.model import read_policy
-from sfumato.policy.profile import profile
-from sfumato.policy.roles import guess_roles
-from sfumato.policy.suggested import suggested_relations
+from sfumato.policy.first_rows import profile, suggested_relations
+from sfumato.policy.guesses import guess_roles
+from sfumato.policy.reading import read_policy
 from sfumato.policy.text import first_policy
 
 

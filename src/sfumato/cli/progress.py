@@ -36,16 +36,16 @@ class Progress:
     ) -> None:
         self.close()
 
-    def __call__(self, what: str, share: float) -> None:
+    def __call__(self, step: str, share: float) -> None:
         waited = time.monotonic() - self._begin
         if self._quiet or (waited < _PATIENCE and self._told < 0):
             return
         tenth = int(10 * share)
         if self._terminal:
-            self._show(what, share)
+            self._show(step, share)
         elif tenth > self._told:
             left = f", about {_clock(waited * (1 - share) / share)} left" if 0.0 < share < 1.0 else ""
-            click.echo(f"{share:4.0%} {what}{left}", err=True)
+            click.echo(f"{share:4.0%} {step}{left}", err=True)
         self._told = max(self._told, tenth)
         if share >= 1.0:
             self.close()
@@ -56,7 +56,7 @@ class Progress:
             self._bar.stop()
             self._bar = None
 
-    def _show(self, what: str, share: float) -> None:
+    def _show(self, step: str, share: float) -> None:
         if self._bar is None:
             from rich.console import Console
             from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -64,10 +64,10 @@ class Progress:
 
             columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
             self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(what, total=1.0)
+            self._task = self._bar.add_task(step, total=1.0)
             self._bar.start()
             atexit.register(self.close)
-        self._bar.update(self._task, description=what, completed=share)
+        self._bar.update(self._task, description=step, completed=share)
 
 
 def _clock(seconds: float) -> str:

@@ -140,7 +140,7 @@ def _release_joint(data: str, out: str, key: Path | None, joint: Path, owner: st
         raise click.UsageError("--joint goes with --key and --owner")
     with show_warnings():
         plan, tally = release_joint(data, out, key, joint, owner=owner, force=force)
-    row = method(plan.drive.method)
+    row = method(plan.keyed.method)
     click.echo(f"released {tally.rows:,} rows of {owner} to {out}: {_listed(plan.roles.confidential)} by {row.name}")
     click.echo("the rows of all owners together are the release of their joint table; hand out the file alone")
 

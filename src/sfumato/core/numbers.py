@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.exceptions import DataError
+from sfumato.exceptions import DataError, ParameterError
 
 
 def number_table(
@@ -128,3 +129,10 @@ def label_codes(labels: Any, name: str) -> NDArray[np.intp]:
 def _column_name(values: Any, column: int) -> Any:
     names = getattr(values, "columns", None)
     return column if names is None else list(names)[column]
+
+
+def whole_number(value: Any, name: str, *, low: int) -> int:
+    """Return an integer argument, or raise."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
+        return int(value)
+    raise ParameterError(f"{name} must be {low} or more (an integer), got {value!r}")

@@ -1,17 +1,69 @@
-"""How work is cut up: tiles that stay in the second-level cache, pieces and batches that threads share."""
+"""How work is cut up: tiles that stay in the second-level cache, pieces and batches that threads share; how many do."""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from functools import wraps
+from inspect import Parameter, signature
+from numbers import Integral
+from typing import Any, TypeVar
+
+from sfumato.core.numbers import whole_number
+from sfumato.exceptions import ParameterError
 
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
 _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
 T = TypeVar("T")
 U = TypeVar("U")
+
+
+def workers(threads: int | None, n_jobs: int | None = None, *, default: int = 1) -> int:
+    """Return how many threads share a job: as many as `threads` says, or `n_jobs`, scikit-learn's name for it.
+
+    Parameters
+    ----------
+    threads : int, optional
+    n_jobs : int, optional
+        -1 is one for each processor, -2 one less.
+    default : int
+        If neither is given.
+
+    Examples
+    --------
+    >>> workers(None), workers(3), workers(None, 2), workers(None, -1) == os.cpu_count()
+    (1, 3, 2, True)
+    """
+    asked = set[int]()
+    if threads is not None:
+        asked.add(whole_number(threads, "threads", low=1))
+    if n_jobs is not None and isinstance(n_jobs, Integral) and n_jobs < 0:
+        asked.add(max(1, (os.cpu_count() or 1) + 1 + int(n_jobs)))
+    elif n_jobs is not None:
+        asked.add(whole_number(n_jobs, "n_jobs, unless it is -1 for all processors,", low=1))
+    if len(asked) > 1:
+        raise ParameterError(
+            f"threads={threads} and n_jobs={n_jobs} both say how many workers there are", hint="give one of them"
+        )
+    return asked.pop() if asked else default
+
+
+def takes_n_jobs(function: Callable[..., U]) -> Callable[..., U]:
+    """Return a function with the keyword `threads` that takes `n_jobs`, too, and says so; see `workers`."""
+
+    @wraps(function)
+    def with_n_jobs(*values: Any, threads: int | None = None, n_jobs: int | None = None, **options: Any) -> U:
+        return function(*values, threads=workers(threads, n_jobs), **options)
+
+    known = signature(function)
+    added = Parameter("n_jobs", Parameter.KEYWORD_ONLY, default=None, annotation="int | None")
+    with_n_jobs.__signature__ = known.replace(  # type: ignore[attr-defined]
+        parameters=[*known.parameters.values(), added]
+    )
+    return with_n_jobs
 
 
 def tile_rows(n_columns: int) -> int:

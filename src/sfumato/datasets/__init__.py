@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from sfumato.files.formats.csv_table import read_csv
+from sfumato.files.entire import read_csv
 from sfumato.files.storage.outputs import write_atomically
 
 __all__ = ["CONFIDENTIAL", "demo_table", "write_demo"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.files.formats.csv_table import read_csv
+from sfumato.exceptions import DataError
+from sfumato.files.formats.csv_dialect import CsvFile
+from sfumato.files.formats.csv_source import CsvSource
 from sfumato.files.numbers import parse_column
 from sfumato.files.opening import open_source
 from sfumato.files.source import Source
@@ -21,6 +24,34 @@ def read_table(path: str | os.PathLike[str]) -> pl.DataFrame:
     if not source.types:
         return read_csv(path)
     return pl.concat([raw.frame for raw in source.batches()])
+
+
+def read_csv(file: str | os.PathLike[str]) -> pl.DataFrame:
+    """Read a CSV file (gzip too) with its types found over all rows.
+
+    Parameters
+    ----------
+    file : path
+        A `CsvFile` also says how it is written.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file", hint="check the path")
+    source = CsvSource(CsvFile.of(file))
+    kind = None
+    try:
+        return pl.read_csv(
+            source.text(),
+            infer_schema_length=None,
+            separator=source.style.separator,
+            quote_char=source.file.mark.decode() or None,
+        )
+    except (pl.exceptions.PolarsError, OSError) as error:
+        kind = type(error).__name__
+    # outside the handler, and without the reader's own words: they quote cells of the file
+    raise DataError(
+        f"{path}: not a readable CSV file ({kind})", hint="check that every row has as many cells as the header"
+    )
 
 
 def number_frame(names: Sequence[str], values: NDArray[np.float64]) -> pl.DataFrame:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +14,8 @@ from typing import Protocol
 import polars as pl
 
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import DataError, ParameterError, nearest_name
+from sfumato.files.numbers import is_number
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _MOST_COLUMNS = 10_000
@@ -155,7 +155,7 @@ def check_headers(names: Sequence[str], what: str) -> None:
     twice = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise DataError(f"{what}: two columns share the name {twice[0]!r}", hint="rename one of them")
-    if all(_is_number(name) for name in names):
+    if all(is_number(name) for name in names):
         raise DataError(
             f"{what}: the first line holds numbers only, so the column names are missing",
             hint="put a line with the column names first",
@@ -166,15 +166,6 @@ def require_columns(wanted: Sequence[str], names: Sequence[str], what: str) -> N
     """Raise for the first wanted column that does not exist, with the nearest name."""
     for name in wanted:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
-            asked = f"did you mean {near[0]!r}? " if near else ""
-            shown = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
-            raise ParameterError(f"{what}: no column {name!r}", hint=f"{asked}columns are: {shown}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+            near = nearest_name(name, names)
+            listed = f"columns are: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}"
+            raise ParameterError(f"{what}: no column {name!r}", hint=f"{near} {listed}" if near else listed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
-from sfumato.exceptions import CellTypeError, DataError, ParameterError
+from sfumato.exceptions import CellTypeError, DataError, ParameterError, nearest_name
 
 ColumnChoice = Sequence[str | int] | None
 
@@ -83,9 +82,8 @@ def choose_columns(columns: ColumnChoice, names: tuple[str, ...], what: str) -> 
             )
         if isinstance(column, str):
             if column not in names:
-                near = get_close_matches(column, names, n=1)
-                asked = f"did you mean {near[0]!r}? " if near else ""
-                raise ParameterError(f"{what}: no column {column!r}", hint=f"{asked}columns are: {', '.join(names)}")
+                near, listed = nearest_name(column, names), f"columns are: {', '.join(names)}"
+                raise ParameterError(f"{what}: no column {column!r}", hint=f"{near} {listed}" if near else listed)
             chosen.append(names.index(column))
         elif 0 <= int(column) < len(names):
             chosen.append(int(column))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.exceptions import ParameterError
 from sfumato.metrics._inputs import as_paired_tables
-from sfumato.metrics.spread import column_spread
+from sfumato.metrics.drift import column_spread
 
 
 def mean_squared_error(original: Any, released: Any) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.metrics._inputs import as_paired_tables, column_names
-from sfumato.metrics.spread import column_spread, ratio_to_spread
+from sfumato.metrics.drift import column_spread, ratio_to_spread
 
 
 def variance_security(original: Any, released: Any, *, constant_value: float | None = None) -> NDArray[np.float64]:

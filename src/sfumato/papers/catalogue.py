@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import ParameterError, nearest_name
 from sfumato.papers.result import Reproduction
 
 
@@ -83,8 +82,7 @@ def paper(name: str) -> Paper:
     names = [entry.name for entry in _PAPERS]
     if name in names:
         return _PAPERS[names.index(name)]
-    close = get_close_matches(name, names, n=1)
     raise ParameterError(
         f"no paper {name!r}; there are {', '.join(names)}",
-        hint=f"did you mean {close[0]!r}?" if close else "choose one of these, or --all",
+        hint=nearest_name(name, names) or "choose one of these, or --all",
     )

@@ -15,9 +15,8 @@ from sfumato.files.coded import coded_source
 from sfumato.files.entire import cells_at, number_frame
 from sfumato.files.schema import ColumnRules
 from sfumato.files.source import Source, require_columns
-from sfumato.pipeline.cells import Cells
-from sfumato.policy.model import Limits
-from sfumato.policy.roles import Roles
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.policy.model import Limits, Roles
 from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows
 

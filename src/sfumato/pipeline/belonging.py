@@ -11,9 +11,8 @@ from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source
 from sfumato.files.schema import ColumnRules
 from sfumato.files.source import Source, require_columns
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Watch
-from sfumato.policy.roles import Roles
+from sfumato.pipeline.engines.engine import Cells, Watch
+from sfumato.policy.model import Roles
 from sfumato.receipts.body import ReceiptBody
 
 

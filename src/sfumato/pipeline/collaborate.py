@@ -20,8 +20,9 @@ from sfumato.files.source import Described, Source
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
-from sfumato.pipeline.engines.engine import Tally, Watch
+from sfumato.pipeline.engines.engine import Watch
 from sfumato.pipeline.engines.joint import JointEngine, NextPassError, OffsetSource, merged_learnt, own_answer
+from sfumato.pipeline.engines.last_pass import Tally
 from sfumato.pipeline.engines.local import LocalEngine
 from sfumato.pipeline.fit import fit
 from sfumato.pipeline.job import ReleaseJob

@@ -19,8 +19,7 @@ from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import Look, Schema, coarse_range
 from sfumato.files.source import Described
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Engine, Watch
+from sfumato.pipeline.engines.engine import Cells, Engine, Watch
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
 
@@ -77,7 +76,7 @@ def survey_table(
     if schema.missing:
         watch.passes += 1
         medians, _ = engine.fill(cells, Medians(*_ranges(schema)))
-        cells = replace(cells, fills=median_fills(medians.medians(), schema, apart=plan.drive.exchanges))
+        cells = replace(cells, fills=median_fills(medians.medians(), schema, apart=plan.keyed.exchanges))
     if seen is None:
         watch.passes += 1
         seen, _ = engine.fill(cells, surveys)
@@ -100,25 +99,25 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
         Hasher of the history of releases.
     """
     schema, cells, facts, known_as = survey_table(source, plan, key, engine, watch, history)
-    drive = plan.drive
-    if schema.missing and drive.names_out(facts.names) is not None:
+    keyed = plan.keyed
+    if schema.missing and keyed.names_out(facts.names) is not None:
         raise ParameterError(
             f"{schema.missing:,} cells are missing, and the released columns are new ones: they cannot stay missing",
             hint="fill or drop those rows first, or choose another method",
         )
-    drive.check(facts)
-    drive.settle(
+    keyed.check(facts)
+    keyed.settle(
         {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
         _bounds(schema, plan),
         plan.kinds,
         _gaps(schema, cells),
         None if plan.relations is None else [one.text for one in plan.relations],
     )
-    engine.begin_rounds(drive, facts)
-    fitted = run_rounds(drive.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
-    kernel = engine.meet(cells, drive.grouping(fitted), facts) if drive.meets else drive.kernel(fitted)
+    engine.begin_rounds(keyed, facts)
+    fitted = run_rounds(keyed.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
+    kernel = engine.meet(cells, keyed.grouping(fitted), facts) if keyed.meets else keyed.kernel(fitted)
     rows_per_tile = tile_rows(facts.n_columns)
-    if drive.tier == "table":
+    if keyed.tier == "table":
         gathered, _ = engine.fill(cells, Gathered())
         whole = kernel(gathered.values(), RowRange(0, facts.n_rows))
 

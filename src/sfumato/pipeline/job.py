@@ -21,19 +21,26 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, SingledOutWarning, UnchangedCellsWarning
 from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.codes import Codes
-from sfumato.files.finish import new_columns
-from sfumato.files.kept import singled_out
+from sfumato.files.finish import new_columns, singled_out
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.pipeline.engines.engine import Engine, Tally, Watch, WriteJob, require_relations
+from sfumato.pipeline.engines.engine import Engine, Watch
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit
 from sfumato.pipeline.keys import History, ReleaseKey
 from sfumato.pipeline.plan import make_plan
 from sfumato.pipeline.undo import undo_map
 from sfumato.policy.model import Policy
-from sfumato.receipts.body import ReceiptBody, order_subkey, receipt_path, release_identity, seal_receipt, write_private
-from sfumato.receipts.released_rows import rows_hasher
+from sfumato.receipts.body import (
+    ReceiptBody,
+    order_subkey,
+    receipt_path,
+    release_identity,
+    rows_hasher,
+    seal_receipt,
+    write_private,
+)
 from sfumato.receipts.shown import Receipt
 
 _REPEATED = (
@@ -69,7 +76,7 @@ class ReleaseJob(Hidden):
     ) -> None:
         self.plan = make_plan(table, policy, owner.key, perturber)
         self.watch = watch or Watch(2)
-        self.watch.passes = self.plan.drive.passes
+        self.watch.passes = self.plan.keyed.passes
         self.notes: list[str] = []
         self.found: Any = None
         self._table, self._policy, self._owner, self._history = table, policy, owner, history
@@ -88,7 +95,7 @@ class ReleaseJob(Hidden):
         """
         history = None if self._history is None else self._history.hasher(self.plan.roles.confidential)
         self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, history)
-        self.notes += self.plan.drive.notes(self._fitted.fitted)
+        self.notes += self.plan.keyed.notes(self._fitted.fitted)
         known_as, past = self._fitted.known_as, self._history
         if past is not None and known_as is not None and past.released_otherwise(known_as, self.identity):
             self._warn(_REPEATED, RepeatedReleaseWarning)
@@ -240,8 +247,8 @@ class ReleaseJob(Hidden):
             key_path=self._owner.path,
             receipt_path=place,
             key_fingerprint=self._owner.key.fingerprint,
-            method=plan.drive.method,
-            parameters=plan.drive.public,
+            method=plan.keyed.method,
+            parameters=plan.keyed.public,
             release=self._policy.release.name,
             n_rows=self._tally.rows,
             perturbed=plan.roles.confidential,
@@ -266,14 +273,14 @@ class ReleaseJob(Hidden):
     @cached_property
     def identity(self) -> bytes:
         """A keyed hash of everything that decides the noise."""
-        drive, name = self.plan.drive, self._policy.release.name
-        return release_identity(self._owner.key, name, drive.method, drive.parameters, self.fitted.facts.fingerprint)
+        keyed, name = self.plan.keyed, self._policy.release.name
+        return release_identity(self._owner.key, name, keyed.method, keyed.parameters, self.fitted.facts.fingerprint)
 
     @cached_property
     def last_pass(self) -> WriteJob:
         """What becomes of every row."""
         plan, fitted, key = self.plan, self.fitted, self._owner.key
-        names = plan.drive.names_out(fitted.facts.names)
+        names = plan.keyed.names_out(fitted.facts.names)
         if names is None:
             columns, order = fitted.schema.numbers, plan.order
         else:
@@ -283,32 +290,32 @@ class ReleaseJob(Hidden):
                 raise DataError(
                     f"the released column {clash[0]!r} has the name of a kept one", hint="rename that column"
                 )
-        undo = undo_map(plan.drive.inverse(fitted.fitted), fitted.cells.fills) if plan.drive.invertible else None
+        undo = undo_map(plan.keyed.inverse(fitted.fitted), fitted.cells.fills) if plan.keyed.invertible else None
         return WriteJob(
             kernel=fitted.kernel,
             rows_per_tile=fitted.rows_per_tile,
             columns=columns,
             order=order,
             same_columns=names is None,
-            invertible=plan.drive.invertible,
+            invertible=plan.keyed.invertible,
             undo=undo,
             order_subkey=order_subkey(key, self.identity) if self._policy.release.shuffle else None,
             n_rows=fitted.schema.n_rows,
             hasher=rows_hasher(key, self.identity, [column.name for column in columns]),
-            gaps=_gap_numbers(fitted) if plan.drive.exchanges else None,
+            gaps=_gap_numbers(fitted) if plan.keyed.exchanges else None,
             relations=plan.relations or () if names is None else (),
         )
 
     @property
     def body(self) -> ReceiptBody:
         """What the receipt holds; rows that were not written here are not known to it."""
-        plan, fitted, drive = self.plan, self.fitted, self.plan.drive
+        plan, fitted, keyed = self.plan, self.fitted, self.plan.keyed
         written = self._digest != ""
         lanes, rows = self._tally.lanes, self._tally.rows
         return ReceiptBody(
             release=self._policy.release.name,
-            method=drive.method,
-            parameters=drive.parameters,
+            method=keyed.method,
+            parameters=keyed.parameters,
             n_rows=rows if written else fitted.schema.n_rows,
             fingerprint=fitted.facts.fingerprint.hex(),
             identity=self.identity.hex(),
@@ -319,10 +326,10 @@ class ReleaseJob(Hidden):
             columns=tuple(column.described() for column in fitted.schema.numbers),
             released_columns=self.last_pass.order,
             released_digest=self._digest,
-            public={name: value for name, value in drive.public.items() if not isinstance(value, dict)},
+            public={name: value for name, value in keyed.public.items() if not isinstance(value, dict)},
             fills=None if fitted.cells.fills is None else tuple(fitted.cells.fills.tolist()),
             record_id=plan.roles.record_id,
-            fitted=drive.save(fitted.fitted) if drive.invertible else None,
+            fitted=keyed.save(fitted.fitted) if keyed.invertible else None,
             errors=self._tally.errors,
             released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
             coded=_saved_codes(self._table),

@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 from sfumato.core.keys import Key
 from sfumato.core.relations import Relation, coded_relation, parse_relation
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, ParameterError, PolicyError, SfumatoError
+from sfumato.exceptions import DataError, ParameterError, PolicyError, SfumatoError, nearest_name
 from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
 from sfumato.files.source import Described, require_columns
-from sfumato.perturb.catalogue import DEFAULT_METHOD, METHODS, method
+from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.perturb.catalogue.entries import Method
-from sfumato.perturb.mechanism.drive import Drive
-from sfumato.perturb.mechanism.parameters import check_parameter, nearest_name
-from sfumato.pipeline.cells import Cells
-from sfumato.policy.model import Column, Detail, MethodChoice, Policy, read_policy
-from sfumato.policy.other_kinds import has_other_kinds
-from sfumato.policy.roles import Roles, assign_roles
+from sfumato.perturb.mechanism.keyed import KeyedMethod
+from sfumato.perturb.mechanism.parameters import check_parameter
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.policy.first_rows import has_other_kinds
+from sfumato.policy.model import Column, Detail, MethodChoice, Policy, Roles
+from sfumato.policy.reading import read_policy
 
 _FEW_PEOPLE = 5  # fewer have a rare category, unless the method says otherwise
 T = TypeVar("T", bound=Any)
@@ -38,7 +38,7 @@ class Plan(Hidden):
     roles : Roles
     cells : Cells
         How raw rows become numbers.
-    drive : Drive
+    keyed : KeyedMethod
         The method.
     order : tuple of str
         Released columns that keep their place.
@@ -51,7 +51,7 @@ class Plan(Hidden):
     policy: Policy
     roles: Roles
     cells: Cells
-    drive: Drive
+    keyed: KeyedMethod
     order: tuple[str, ...]
     kinds: dict[str, str] = field(default_factory=dict)
     relations: tuple[Relation, ...] | None = None
@@ -103,9 +103,7 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     """
     what = str(source.path)
     columns = policy.columns
-    roles = assign_roles(
-        source.names, identifier=columns.identifier, keep=columns.keep, record_id=columns.record_id, what=what
-    )
+    roles = columns.roles(source.names, what)
     _require_numbers(source, roles)
     require_columns(list(policy.column), source.names, policy.where("column").removesuffix(": ") or what)
     for name in policy.column:
@@ -114,14 +112,14 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
                 f"{policy.where('column', name)}rules for column {name!r}, which is not perturbed",
                 hint="rules are for confidential columns; remove them, or take it out of the other lists",
             )
-    drive = build_drive(policy, key, perturber)
+    keyed = build_keyed(policy, key, perturber)
     bounded = [name for name, rules in policy.column.items() if rules.bounds is not None]
-    if drive.invertible and bounded:
+    if keyed.invertible and bounded:
         raise ParameterError(
             f"bounds on column {bounded[0]!r} and a method that can be undone: clipped values could not be restored",
             hint="remove the bounds, or choose another method",
         )
-    if columns.record_id is not None and drive.tier == "table":
+    if columns.record_id is not None and keyed.tier == "table":
         raise ParameterError(
             "a record id keys the noise of rows that are perturbed one by one, and this method groups them",
             hint="leave out record_id=..., or choose another method",
@@ -131,7 +129,7 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
     order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
     said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
     coded: CodedColumns = getattr(source, "coded", CodedColumns())
-    return Plan(policy, roles, cells, drive, order, {**said, **coded.kinds}, _relations(policy, roles, coded))
+    return Plan(policy, roles, cells, keyed, order, {**said, **coded.kinds}, _relations(policy, roles, coded))
 
 
 def read_every_kind(
@@ -148,14 +146,7 @@ def read_every_kind(
     learn, counted_as : callables
         How the columns of such a table are learnt, and what it is when they are counted.
     """
-    columns = policy.columns
-    roles = assign_roles(
-        source.names,
-        identifier=columns.identifier,
-        keep=columns.keep,
-        record_id=columns.record_id,
-        what=str(source.path),
-    )
+    roles = policy.columns.roles(source.names, str(source.path))
     said = {name: str(one.kind) for name, one in policy.column.items() if one.kind is not None}
     chosen = perturber.method_id if perturber is not None else policy.method.name if policy.method else None
     if chosen is None and policy.enhance is None and policy.guard is None:
@@ -211,7 +202,7 @@ def _require_numbers(source: Described, roles: Roles) -> None:
             )
 
 
-def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
+def build_keyed(policy: Policy, key: Key, perturber: Any = None) -> KeyedMethod:
     """Return the method of a policy, ready to run.
 
     Parameters
@@ -220,7 +211,7 @@ def build_drive(policy: Policy, key: Key, perturber: Any = None) -> Drive:
         Used instead of the policy's method; its key and columns are not.
     """
     made = build_perturber(policy) if perturber is None else perturber
-    return Drive(made, key, release=policy.release.name)
+    return KeyedMethod(made, key, release=policy.release.name)
 
 
 def build_perturber(policy: Policy) -> Any:
@@ -240,8 +231,6 @@ def build_perturber(policy: Policy) -> Any:
         given = None if laws is None else [tuple(law) for law in laws]
         perturber = method("+rho").load()(perturber, fraction=policy.enhance.fraction, distributions=given)
     if policy.guard is not None:
-        if not any(row.id == "guard" for row in METHODS):
-            raise PolicyError(f"{policy.where('guard')}this version has no guard", hint="leave [guard] out")
         scaling = None if policy.guard.scaling == "none" else policy.guard.scaling
         perturber = method("guard").load()(perturber, clusterings=tuple(policy.guard.kmeans), scaling=scaling)
     return perturber

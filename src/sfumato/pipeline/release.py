@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
+from sfumato.core.tiles import workers
 from sfumato.exceptions import ParameterError
 from sfumato.files.formats.postgresql import PostgresSource, copy_to_table
 from sfumato.files.opening import file_kind, is_postgres, open_source
@@ -48,6 +49,7 @@ def release(
     report: PathLike | None = None,
     force: bool = False,
     threads: int | None = None,
+    n_jobs: int | None = None,
     batch_rows: int | None = None,
     progress: Progress | None = None,
     cancel: Any = None,
@@ -94,8 +96,8 @@ def release(
         audit always runs, and before the file appears: limits that are not met raise, and nothing is released.
     force : bool
         Whether an existing target, report and receipt are replaced; a key never is. Default: False.
-    threads : int, optional
-        Workers; by default one for each processor.
+    threads, n_jobs : int, optional
+        Workers; by default one for each processor. `n_jobs` is scikit-learn's name for it, and -1 means the default.
     batch_rows : int, optional
         About how many rows are read at a time.
     progress : callable, optional
@@ -124,6 +126,7 @@ def release(
     >>> receipt.n_rows, receipt.perturbed, receipt.dropped
     (99, ('age', 'wage'), ('id',))
     """
+    shared_by = workers(threads, n_jobs, default=os.cpu_count() or 1)
     chosen = None if method is None or isinstance(method, str) else method
     reserved = history_files(key_folder(key))
     settled = settle_policy(
@@ -161,7 +164,7 @@ def release(
             job = ReleaseJob(table, settled, owner, perturber=chosen, watch=watch, history=History(owner.folder))
             with Workspace(place.path) as workspace:
                 runner = (
-                    LocalEngine(table, workspace, place.path, threads=threads or os.cpu_count() or 1, watch=watch)
+                    LocalEngine(table, workspace, place.path, threads=shared_by, watch=watch)
                     if engine is None
                     else engine(table, workspace, place.path, watch)
                 )

@@ -22,11 +22,10 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.reorder import Reorder
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.perturb.catalogue import method
-from sfumato.perturb.mechanism.drive import Drive
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Watch
+from sfumato.perturb.mechanism.keyed import KeyedMethod
+from sfumato.pipeline.engines.engine import Cells, Watch
 from sfumato.pipeline.undo import Undo, undo_map
-from sfumato.policy.roles import Roles
+from sfumato.policy.model import Roles
 from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.finding import receipt_of_file
 from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows, is_released_file
@@ -158,8 +157,8 @@ def _columns(source: Source, body: ReceiptBody) -> tuple[tuple[NumberColumn, ...
 
 
 def _undo(body: ReceiptBody, key: Key) -> Undo:
-    drive = Drive(method(body.method).load()(), key)
-    return undo_map(drive.inverse(drive.load(body.fitted)), None if body.fills is None else np.array(body.fills))
+    keyed = KeyedMethod(method(body.method).load()(), key)
+    return undo_map(keyed.inverse(keyed.load(body.fitted)), None if body.fills is None else np.array(body.fills))
 
 
 def _restored(

@@ -1,21 +1,41 @@
-"""The policy: what may be released and how, in TOML, read strictly; it holds no secrets."""
+"""The policy: what may be released and how; it holds no secrets."""
 
 from __future__ import annotations
 
-import os
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from sfumato.core.relations import relation_problem
-from sfumato.exceptions import ParameterError, PolicyError
+from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import ColumnRules
-from sfumato.policy.lines import find_lines, line_of, nearest_of
+from sfumato.files.source import require_columns
 
-_LARGEST_FILE = 1 << 20
+Role = Literal["identifier", "keep", "confidential"]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of a table by what happens to them, in the order of the table.
+
+    Attributes
+    ----------
+    identifier : tuple of str
+        Dropped.
+    keep : tuple of str
+        Released unchanged.
+    confidential : tuple of str
+        Perturbed.
+    record_id : str, optional
+        The column that names a person.
+    """
+
+    identifier: tuple[str, ...]
+    keep: tuple[str, ...]
+    confidential: tuple[str, ...]
+    record_id: str | None = None
 
 
 class _Strict(BaseModel):
@@ -40,6 +60,37 @@ class Columns(_Strict):
             if problem:
                 raise ValueError(problem)
         return relations
+
+    def roles(self, names: Sequence[str], what: str = "the table") -> Roles:
+        """Return the role of every column of a table: what is neither dropped nor kept is perturbed.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All columns. That of the record id is dropped unless it is kept.
+        what : str
+            How errors call the table.
+
+        Examples
+        --------
+        >>> Columns(identifier=["id"], keep=["town"]).roles(["id", "town", "age"]).confidential
+        ('age',)
+        """
+        person = [self.record_id] if self.record_id else []
+        require_columns([*self.identifier, *self.keep, *person], names, what)
+        both = sorted(set(self.identifier) & set(self.keep))
+        if both:
+            raise ParameterError(f"column {both[0]!r} is both dropped and kept", hint="name it once")
+        dropped = {*self.identifier, *(one for one in person if one not in self.keep)}
+        confidential = tuple(name for name in names if name not in dropped and name not in self.keep)
+        if not confidential:
+            raise DataError(f"{what}: no column is left to protect", hint="keep or drop fewer columns")
+        return Roles(
+            tuple(name for name in names if name in dropped),
+            tuple(name for name in names if name in self.keep),
+            confidential,
+            self.record_id,
+        )
 
 
 class Column(_Strict):
@@ -165,6 +216,7 @@ class Policy(_Strict):
 
     Examples
     --------
+    >>> from sfumato.policy.reading import parse_policy
     >>> policy = parse_policy('[columns]\nidentifier = ["id"]\n[method]\nname = "ina"\nbeta = 5\n')
     >>> policy.columns.identifier, policy.method.name, policy.method.parameters
     (['id'], 'ina', {'beta': 5})
@@ -213,84 +265,9 @@ class Policy(_Strict):
         return out
 
 
-def read_policy(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy file.
-
-    Parameters
-    ----------
-    path : path
-        The policy file (TOML).
-
-    Returns
-    -------
-    Policy
-    """
-    path = Path(path)
-    problem = None
-    text = ""
-    try:
-        raw = path.read_bytes()
-        if len(raw) > _LARGEST_FILE:
-            problem = "too large for a policy"
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        problem = "not UTF-8 text"
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-    if problem is not None:
-        raise PolicyError(f"{path}: {problem}", hint="`sfumato policy init DATA` writes one to begin with")
-    return parse_policy(text, str(path))
-
-
-def parse_policy(text: str, what: str = "policy") -> Policy:
-    """Read a policy from its text; errors name the line, the reason and the nearest valid name.
-
-    Parameters
-    ----------
-    text : str
-        TOML.
-    what : str
-        How errors call it. Default: "policy".
-    """
-    reason = None
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reason = str(error)
-    if reason is not None:
-        raise PolicyError(f"{what}: not TOML: {reason}", hint="see the policy reference in docs/guide/policy.md")
-    lines = find_lines(text)
-    try:
-        policy = Policy.model_validate(data)
-    except ValidationError as error:
-        raise _explained(error, lines, what) from None
-    return policy.read_from(what, lines)
-
-
-def _explained(error: ValidationError, lines: dict[tuple[str, ...], int], what: str) -> PolicyError:
-    first = error.errors(include_url=False)[0]
-    place = tuple(str(part) for part in first["loc"])
-    line = line_of(lines, place)
-    where = what if line is None else f"{what}, line {line}"
-    name = ".".join(part for part in place if not part.isdigit())
-    if first["type"] == "extra_forbidden":
-        known = _fields_at(place[:-1])
-        near = nearest_of(place[-1], known)
-        asked = f"did you mean {near!r}? " if near else ""
-        kind = "section" if len(place) == 1 else "setting"
-        return PolicyError(f"{where}: unknown {kind} {name!r}", hint=f"{asked}known here: {', '.join(known)}")
-    reason = str(first["msg"]).removeprefix("Value error, ")
-    return PolicyError(f"{where}: {name + ': ' if name else ''}{reason[:1].lower()}{reason[1:]}")
-
-
-def _fields_at(place: tuple[str, ...]) -> list[str]:
-    parts: dict[str, type[BaseModel]] = {
-        "columns": Columns,
-        "column": Column,
-        "method": MethodChoice,
-        "enhance": Enhance,
-        "guard": Guard,
-        "audit": Limits,
-        "release": ReleaseChoice,
-    }
-    return list((parts[place[0]] if place else Policy).model_fields)
+def line_of(lines: Mapping[tuple[str, ...], int], place: Sequence[str]) -> int | None:
+    """Return the line of a setting, or of the section that holds it."""
+    for depth in range(len(place), 0, -1):
+        if tuple(place[:depth]) in lines:
+            return lines[tuple(place[:depth])]
+    return None

@@ -14,7 +14,6 @@ from sfumato.core.rows import RowRange
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.files.source import Source
-from sfumato.policy.roles import ColumnTraits
 
 _NUMERIC = {"integer", "number"}
 
@@ -47,11 +46,6 @@ class ColumnOverview:
     def numeric(self) -> bool:
         """Whether it holds numbers and nothing else."""
         return self.kind in _NUMERIC
-
-    @property
-    def traits(self) -> ColumnTraits:
-        """What its role is guessed from."""
-        return ColumnTraits(self.name, self.kind, self.sampled, self.distinct)
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,10 +165,11 @@ def _typed(cells: pl.Series, column: _Column) -> pl.Series:
 def _look_at(cells: pl.Series, column: _Column) -> ColumnOverview:
     held = cells.drop_nulls()
     distinct = held.n_unique() if len(held) else 0
-    return ColumnOverview(cells.name, _kind(cells.dtype), column.missing, len(held), distinct, column.odd)
+    return ColumnOverview(cells.name, kind_of_type(cells.dtype), column.missing, len(held), distinct, column.odd)
 
 
-def _kind(dtype: pl.DataType) -> str:
+def kind_of_type(dtype: pl.DataType) -> str:
+    """Return what cells of a type are: "integer", "number", "flag", "date" or "text"."""
     if dtype.is_integer():
         return "integer"
     if dtype.is_numeric():

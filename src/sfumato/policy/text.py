@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from sfumato.policy.guesses import Guess
 from sfumato.policy.model import Policy
-from sfumato.policy.roles import Guess
 
 
 def first_policy(guesses: Sequence[Guess], relations: Sequence[str] = ()) -> str:
@@ -85,7 +85,7 @@ def policy_text(policy: Policy) -> str:
 
     Examples
     --------
-    >>> from sfumato.policy.model import parse_policy
+    >>> from sfumato.policy.reading import parse_policy
     >>> print(policy_text(parse_policy('[method]\nname = "adp"\nscale = 0.5')))
     [method]
     name = "adp"

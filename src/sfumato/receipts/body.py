@@ -13,7 +13,7 @@ import contextlib
 import json
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sfumato.core.keys import Key
 from sfumato.core.rows import RowRange
 from sfumato.core.secret import Hidden
-from sfumato.core.stream import STREAM_VERSION
+from sfumato.core.stream import STREAM_VERSION, RowHasher
 from sfumato.exceptions import ReceiptError
 from sfumato.files.storage.outputs import write_atomically
 
@@ -105,6 +105,19 @@ class ReceiptBody(Hidden):
 def release_identity(key: Key, release: str, method: str, parameters: Any, table: bytes) -> bytes:
     """Return a keyed hash of everything that decides the noise of a release."""
     return key.derive("identity", STREAM_VERSION, release, method, parameters, table)
+
+
+def rows_hasher(key: Key, identity: bytes, names: Sequence[str]) -> RowHasher:
+    """Return what hashes the released rows of a release.
+
+    Parameters
+    ----------
+    identity : bytes
+        See `release_identity`.
+    names : sequence of str
+        The released columns of numbers.
+    """
+    return RowHasher(key.derive("released rows", identity), names)
 
 
 def order_subkey(key: Key, identity: bytes) -> bytes:

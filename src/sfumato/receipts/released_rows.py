@@ -17,7 +17,7 @@ from sfumato._arrays import Floats, Integers
 from sfumato.core.keys import Key
 from sfumato.core.numbers import number_table
 from sfumato.core.rows import RowNumbers, RowRange
-from sfumato.core.stream import RowHasher, table_hasher
+from sfumato.core.stream import table_hasher
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.coded import CodedColumns
 from sfumato.files.finish import released_cells
@@ -25,7 +25,7 @@ from sfumato.files.numbers import is_number, to_units
 from sfumato.files.schema import ColumnRules, NumberColumn, known_type
 from sfumato.files.storage.workspace import file_digest
 from sfumato.frames.frame import all_columns, as_polars, is_dataframe, numbers_with_gaps
-from sfumato.receipts.body import ReceiptBody
+from sfumato.receipts.body import ReceiptBody, rows_hasher
 
 SAVED_ANEW = (
     "the file was saved anew since it was released: its perturbed columns are the released ones, row by row, "
@@ -35,19 +35,6 @@ NOT_CHECKED = (
     "the receipt holds no hash of the released rows (they were not written by sfumato, or by an earlier version), so "
     "it could not be checked that they are the released ones and in their order"
 )
-
-
-def rows_hasher(key: Key, identity: bytes, names: Sequence[str]) -> RowHasher:
-    """Return what hashes the released rows of a release.
-
-    Parameters
-    ----------
-    identity : bytes
-        See `release_identity`.
-    names : sequence of str
-        The released columns of numbers.
-    """
-    return RowHasher(key.derive("released rows", identity), names)
 
 
 def is_released_file(path: Path, key: Key, body: ReceiptBody) -> bool:

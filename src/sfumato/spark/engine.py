@@ -25,10 +25,10 @@ from sfumato.exceptions import DataError, ParameterError, SfumatoError
 from sfumato.files.finish import output_types
 from sfumato.files.formats.arrow_rows import arrow_schema
 from sfumato.files.schema import Look
-from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import BUNDLE_ROWS, Grouping
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, Watch, WriteJob
+from sfumato.perturb.mechanism.keyed import Kernel, KeyedMethod
+from sfumato.pipeline.engines.engine import Cells, Watch
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob
 from sfumato.spark.coded import coded_data
 from sfumato.spark.errand import cells_data, job_data, rounds_data, summary_data
 from sfumato.spark.meeting import BUNDLE, GROUP, group_rows, release_rows
@@ -67,14 +67,14 @@ class SparkEngine:
         self._n_rows = found.n_rows
         return found
 
-    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
         """Learn which method it is; see `Engine`."""
-        if drive.tier == "table":
+        if keyed.tier == "table":
             raise ParameterError(
-                f"{type(drive.perturber).__name__} groups rows with their neighbours, wherever they are stored",
+                f"{type(keyed.perturber).__name__} groups rows with their neighbours, wherever they are stored",
                 hint="choose a method of the row tier (`sfumato methods`), or leave out engine=...",
             )
-        self._rounds = {**rounds_data(drive, facts), "run": secrets.token_bytes(16), "learnt": []}
+        self._rounds = {**rounds_data(keyed, facts), "run": secrets.token_bytes(16), "learnt": []}
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, None]:
         """Fill a summary over all rows; see `Engine`. Each pass checks what its partitions say they saw."""
@@ -166,12 +166,12 @@ class SparkEngine:
         """Return some columns in the order of the table."""
         return [name for name in self._table.names if name in columns]
 
-    def _summaries(self, what: str, cells: Cells, errand: dict[str, Any]) -> Iterable[Any]:
+    def _summaries(self, step: str, cells: Cells, errand: dict[str, Any]) -> Iterable[Any]:
         """Run a pass and yield what each partition has learnt, once."""
         errand = {**errand, "cells": cells_data(cells), "coded": coded_data(self._table)}
         number = NUMBER if self._table.numbered else None
         task = summarise_rows(self._sent(errand), self._transport, number)
-        self._watch.begin(what)
+        self._watch.begin(step)
         rows = self._table.rows(cells.read_columns)
         answers = self._run(lambda: _mapped(rows, task, "result binary").collect())
         seen, parts, count = Coverage(), set(), 0

@@ -16,13 +16,13 @@ from sfumato.core.relations import parse_relation
 from sfumato.core.stream import RowHasher, Streams
 from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.files.schema import ColumnRules, NumberColumn
-from sfumato.perturb.mechanism.drive import Drive
+from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.perturb.mechanism.recipe import Replay, perturber_of, recipe_of
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import WriteJob
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import WriteJob
 from sfumato.pipeline.fills import Medians
 from sfumato.pipeline.undo import undo_map
-from sfumato.policy.roles import Roles
+from sfumato.policy.model import Roles
 
 
 def cells_data(cells: Cells) -> dict[str, Any]:
@@ -63,12 +63,12 @@ def first_summary(data: Mapping[str, Any]) -> Summary:
     return Medians(*data["medians"])
 
 
-def rounds_data(drive: Drive, facts: Facts) -> dict[str, Any]:
+def rounds_data(keyed: KeyedMethod, facts: Facts) -> dict[str, Any]:
     """Return a method with its subkey and the facts of the table, as plain values."""
     return {
-        "recipe": recipe_of(drive.perturber),
-        "gaps": drive.gaps,
-        "root": drive.streams_root(facts),
+        "recipe": recipe_of(keyed.perturber),
+        "gaps": keyed.gaps,
+        "root": keyed.streams_root(facts),
         "names": facts.names,
         "kinds": facts.kinds,
         "n_rows": facts.n_rows,

@@ -6,7 +6,7 @@ the bytes of one machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ from sfumato.files.formats.arrow_rows import raw_rows, record_batches, whole_row
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.source import RawBatch
 from sfumato.perturb.mechanism.grouping import Grouping
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch, require_relations
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, perturb_batch, require_relations
 from sfumato.spark.coded import as_numbers, coded_of
 from sfumato.spark.errand import cells_of, job_of
-from sfumato.spark.task import Quiet, open_errand, partition, places, replay
+from sfumato.spark.task import Quiet, each, open_errand, partition, places, replay
 
 GROUP, BUNDLE = "sfumato group", "sfumato bundle"
 _ROWS = 1 << 13
@@ -44,21 +44,18 @@ def group_rows(
         with Quiet():
             errand = open_errand(sealed(), transport)
             cells, coded, seen = cells_of(errand["cells"]), coded_of(errand["coded"]), Coverage()
-            rows = raw_rows(batches, number)
-        while True:
-            with Quiet():
-                raw = next(rows, None)
-                if raw is None:
-                    break
-                grouping: Grouping = replay(errand["rounds"]).fitted
-                batch, _ = cells.numbers(as_numbers(raw, coded, cells.what))
-                groups = _groups(batch, grouping)
-                extra = {GROUP: groups, BUNDLE: grouping.bundles(errand["bundle"])[groups]}
-                if number is not None:
-                    seen.add(batch.start, batch.start + len(batch))
-                    extra[number] = np.arange(batch.start, batch.start + len(batch), dtype=np.int64)
-                out = record_batches(raw.frame, extra)
-            yield from out
+
+        def grouped(raw: RawBatch) -> Iterable[Any]:
+            grouping: Grouping = replay(errand["rounds"]).fitted
+            batch, _ = cells.numbers(as_numbers(raw, coded, cells.what))
+            groups = _groups(batch, grouping)
+            extra = {GROUP: groups, BUNDLE: grouping.bundles(errand["bundle"])[groups]}
+            if number is not None:
+                seen.add(batch.start, batch.start + len(batch))
+                extra[number] = np.arange(batch.start, batch.start + len(batch), dtype=np.int64)
+            return record_batches(raw.frame, extra)
+
+        yield from each(raw_rows(batches, number), grouped)
         if told is not None:
             told.add({-2 - partition(): [0, {}, {}, [0, 0], [list(span) for span in seen.ranges]]})
 
@@ -80,22 +77,19 @@ def release_rows(
         with Quiet():
             errand = open_errand(sealed(), transport)
             cells, coded, total = cells_of(errand["cells"]), coded_of(errand["coded"]), Tally()
-            bundles = whole_rows(batches, BUNDLE)
-        while True:
-            with Quiet():
-                frame = next(bundles, None)
-                if frame is None:
-                    break
-                state = replay(errand["rounds"])
-                raw = as_numbers(RawBatch(frame, 0, 0.0), coded, cells.what)
-                job = job_of(errand["job"], state, dict(raw.frame.schema), cells.fills)
-                groups = frame[GROUP].to_numpy().astype(np.int64)
-                numbers = None if number is None else frame[number].to_numpy().astype(np.int64)
-                released, where, tally = _released(raw, groups, numbers, cells, job, state.fitted, errand["buckets"])
-                require_relations(tally)
-                out = record_batches(coded.decode(released, as_text=False)[0], where)
-                total.merge(tally)
-            yield from out
+
+        def released(frame: Any) -> Iterable[Any]:
+            state = replay(errand["rounds"])
+            raw = as_numbers(RawBatch(frame, 0, 0.0), coded, cells.what)
+            job = job_of(errand["job"], state, dict(raw.frame.schema), cells.fills)
+            groups = frame[GROUP].to_numpy().astype(np.int64)
+            numbers = None if number is None else frame[number].to_numpy().astype(np.int64)
+            rows, where, tally = _released(raw, groups, numbers, cells, job, state.fitted, errand["buckets"])
+            require_relations(tally)
+            total.merge(tally)
+            return record_batches(coded.decode(rows, as_text=False)[0], where)
+
+        yield from each(whole_rows(batches, BUNDLE), released)
         if told is not None:
             told.add({partition(): [total.rows, {}, {}, list(total.lanes), []]})
 

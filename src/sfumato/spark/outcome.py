@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.accumulators import AccumulatorParam
 
 from sfumato.core.rows import Coverage
-from sfumato.pipeline.engines.engine import Tally
+from sfumato.pipeline.engines.last_pass import Tally
 
 
 class _ByPartition(AccumulatorParam[dict[int, Any]]):

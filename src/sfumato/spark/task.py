@@ -6,9 +6,10 @@ Errors leave a task without a cell in them: Spark writes them into logs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +24,18 @@ from sfumato.files.finish import assemble, output_types
 from sfumato.files.formats.arrow_rows import raw_rows, record_batches
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.schema import Look
+from sfumato.files.source import RawBatch
 from sfumato.perturb.mechanism.recipe import Replay
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob, perturb_batch, require_relations
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, perturb_batch, require_relations
 from sfumato.spark.coded import as_numbers, coded_of
 from sfumato.spark.errand import cells_of, first_summary, job_of, replay_of
 
 ERRAND, RESULT = b"sfumato errand", b"sfumato result"
 ERROR = "sfumato-error:"
 BUCKET, WORD = "sfumato bucket", "sfumato word"
+
+T = TypeVar("T")
 
 _replays: dict[bytes, Replay] = {}  # a worker process serves many tasks of one release
 
@@ -77,36 +81,44 @@ def write_rows(
     def write(batches: Any) -> Iterator[Any]:
         with Quiet():
             errand = open_errand(sealed(), transport)
-            cells, job, total, seen = cells_of(errand["cells"]), None, Tally(), Coverage()
-            rows = raw_rows(batches, number)
-        while True:
-            with Quiet():
-                raw = next(rows, None)
-                if raw is None:
-                    break
-                if job is None:
-                    types = dict(raw.frame.schema)
-                    job = job_of(errand["job"], replay(errand["rounds"]), types, cells.fills)
-                    released_types = output_types(job.columns, invertible=job.invertible)
-                batch, _ = cells.numbers(raw)
-                if number is not None:
-                    seen.add(batch.start, batch.start + len(batch))
-                done = perturb_batch(batch, job)
-                columns = list(zip(job.columns, done.units, strict=True))
-                told_apart = job.gaps is not None
-                frame, _ = assemble(
-                    raw, job.order, columns, done.masks, as_text=False, types=released_types, exchanged=told_apart
-                )
-                require_relations(done.tally)
-                total.merge(done.tally)
-                out = record_batches(frame, _batch_places(batch, job, errand["buckets"], numbered=number is not None))
-            yield from out
+            cells, total, seen = cells_of(errand["cells"]), Tally(), Coverage()
+
+        @cache  # all batches of a table have the same columns
+        def job_for(types: tuple[tuple[str, Any], ...]) -> WriteJob:
+            return job_of(errand["job"], replay(errand["rounds"]), dict(types), cells.fills)
+
+        def released(raw: RawBatch) -> Iterable[Any]:
+            job = job_for(tuple(raw.frame.schema.items()))
+            batch, _ = cells.numbers(raw)
+            if number is not None:
+                seen.add(batch.start, batch.start + len(batch))
+            done = perturb_batch(batch, job)
+            columns = list(zip(job.columns, done.units, strict=True))
+            types = output_types(job.columns, invertible=job.invertible)
+            exchanged = job.gaps is not None
+            frame, _ = assemble(raw, job.order, columns, done.masks, as_text=False, types=types, exchanged=exchanged)
+            require_relations(done.tally)
+            total.merge(done.tally)
+            return record_batches(frame, _batch_places(batch, job, errand["buckets"], numbered=number is not None))
+
+        yield from each(raw_rows(batches, number), released)
         if told is not None:
             ranges = [list(r) for r in seen.ranges]
             counted = [total.rows, dict(total.unchanged), dict(total.errors), list(total.lanes), ranges]
             told.add({partition(): counted})
 
     return write
+
+
+def each(items: Iterator[T], work: Callable[[T], Iterable[Any]]) -> Iterator[Any]:
+    """Yield what becomes of each item; what goes wrong on the way here is said as `Quiet` says it."""
+    while True:
+        with Quiet():
+            item = next(items, None)
+            if item is None:
+                return
+            out = work(item)
+        yield from out
 
 
 def _summary(errand: dict[str, Any], batches: Any, number: str | None) -> dict[str, Any] | None:

@@ -60,8 +60,8 @@ class Studio:
     def load(self, path: Path, label: str, shown_path: str) -> None:
         """Read a table and make it the current one, telling every tab how far it is; blocking."""
 
-        def tell(what: str, share: float) -> None:
-            self.board.post(loading={"what": what, "share": share})
+        def tell(step: str, share: float) -> None:
+            self.board.post(loading={"what": step, "share": share})
 
         try:
             tell("reading", 0.0)

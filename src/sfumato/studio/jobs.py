@@ -116,10 +116,10 @@ class ReleaseJobs:
     def _report(self, job: _Job, measure: Any, stem: str) -> None:
         """Audit what was released; the release stands whatever becomes of the report."""
 
-        def tell(what: str, share: float) -> None:
+        def tell(step: str, share: float) -> None:
             if job.cancel.is_set():
                 raise ReleaseCancelledError("cancelled")
-            self._tell(job, audit={"what": what, "share": share})
+            self._tell(job, audit={"what": step, "share": share})
 
         try:
             found = measure(tell)

@@ -15,7 +15,7 @@ from sfumato.exceptions import DataError
 from sfumato.perturb.catalogue import DEFAULT_METHOD
 
 if TYPE_CHECKING:
-    from sfumato.policy.kinds import KindGuess
+    from sfumato.policy.guesses import KindGuess
     from sfumato.policy.overview import Overview
     from sfumato.studio.prepared import Prepared
 
@@ -246,7 +246,7 @@ class Session:
             Called with (what is being done, share done).
         """
         from sfumato.files.opening import open_source
-        from sfumato.policy.kinds import guess_kinds
+        from sfumato.policy.guesses import guess_kinds
         from sfumato.policy.overview import overview
 
         seen = overview(

@@ -9,7 +9,8 @@ from sfumato.attack.catalogue import entry
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.catalogue import method, methods
-from sfumato.perturb.catalogue.entries import Break, Method
+from sfumato.perturb.catalogue.breaks import Break
+from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.parameters import Parameter, check_parameter
 from sfumato.studio.policies import EXTRAS
 from sfumato.studio.session import EXCHANGE

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.attack.atoms.atom_linking import Cell, cells, link_cells
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 #: correlations of released with original rows that are tried; None stands for noise added to the rows
 MODELS: tuple[float | None, ...] = (None, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.995)

@@ -12,7 +12,7 @@ from sfumato.attack.atoms.regions import Atoms, atoms_of
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_links
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.interface import Deadline
 
 CELLS = 1_000_000
 

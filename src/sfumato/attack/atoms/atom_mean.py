@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sfumato.attack.atoms.regions import Atoms, atoms_of, clusters_of, name_clusterings
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 
 def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
@@ -27,7 +22,7 @@ def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
     Examples
     --------
     >>> import numpy as np
-    >>> from sfumato.attack.engine.deadline import Deadline
+    >>> from sfumato.attack.engine.interface import Deadline
     >>> released = np.repeat([[0.0], [1.0], [9.0]], 4, axis=0)
     >>> release_atoms(Knowledge(released, ("a",), np.arange(12)), Deadline(9)).sizes.tolist()
     [4, 4, 4]

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sfumato.attack.atoms.atom_linking import cells, link_cells
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 #: share of the way to the border that a guard goes, where it is not public
 FACTOR = 0.97

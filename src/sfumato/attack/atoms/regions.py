@@ -16,7 +16,7 @@ from sfumato.exceptions import DataError, ParameterError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.interface import Deadline
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 
 class AsReleased(Attack):

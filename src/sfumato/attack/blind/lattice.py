@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 MOST_ROWS, MOST_VALUES = 50_000, 3000
 _EPS = float(np.finfo(np.float64).eps)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack
+from sfumato.attack.engine.interface import Attack, Deadline
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 from sfumato.attack.engine.noise_law import noise_law
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 
 def signal_covariance(released: FloatArray, noise: FloatArray) -> FloatArray:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from sfumato.attack.blind.seed_streams import GENERATORS, Shape, drawing, heads
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import rounding_error
-from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 SEEDS = (*range(5000), 10000, 12345, 54321, 123456, 654321, 1234567, 12345678, 123456789, *range(19900, 20310))
 FINALISTS = 100

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 
 def combine(stack: FloatArray, kurtosis: FloatArray) -> FloatArray:

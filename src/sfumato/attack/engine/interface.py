@@ -1,7 +1,8 @@
-"""The one interface of all attacks: `Knowledge` in, `Guess` out."""
+"""The one interface of all attacks: `Knowledge` and the time they may take in, `Guess` out."""
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,7 +10,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sfumato.attack.catalogue import Entry
-    from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import Guess, Knowledge
 
 _MISSING = {
@@ -28,6 +28,47 @@ _MISSING = {
 
 class NothingFoundError(Exception):
     """The attack ran and has no answer at all; its message says why."""
+
+
+class OutOfTimeError(Exception):
+    """The time budget of an attack is used up; the referee turns it into a status."""
+
+
+class Deadline:
+    """A point in time after which `check` raises.
+
+    Parameters
+    ----------
+    seconds : float
+        Budget from now on.
+
+    Examples
+    --------
+    >>> Deadline(60).expired
+    False
+    >>> Deadline(0).expired
+    True
+    """
+
+    clock = staticmethod(time.monotonic)
+
+    def __init__(self, seconds: float) -> None:
+        self._end = self.clock() + seconds
+
+    @property
+    def expired(self) -> bool:
+        """Whether the budget is used up."""
+        return self.clock() >= self._end
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self._end - self.clock())
+
+    def check(self) -> None:
+        """Raise `OutOfTimeError` when the budget is used up."""
+        if self.expired:
+            raise OutOfTimeError
 
 
 class Attack(ABC):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.attack.engine import scoring
-from sfumato.attack.engine.deadline import OutOfTimeError
+from sfumato.attack.engine.interface import OutOfTimeError
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray
 from sfumato.attack.engine.result import Result, Scores, summarise
 from sfumato.exceptions import DataError
@@ -168,3 +168,30 @@ def _settle(scored: Result, guess: Guess) -> Result:
         return scored
     reason = scored.reason or "recovers no more than can be guessed without the release"
     return replace(scored, status="ineffective", reason=reason)
+
+
+def unscorable(table: FloatArray) -> str | None:
+    """Return why nothing can be scored on an original, or None.
+
+    Parameters
+    ----------
+    table : array of shape (n, d)
+        The original.
+
+    Returns
+    -------
+    str or None
+        A reason in plain words.
+
+    Examples
+    --------
+    >>> unscorable(np.array([[1.0, np.nan]]))
+    'the original has 1 missing or infinite cells (first: row 0, column 1)'
+    """
+    bad = ~np.isfinite(table)
+    if bad.any():
+        row, column = (int(index) for index in np.argwhere(bad)[0])
+        return f"the original has {int(bad.sum())} missing or infinite cells (first: row {row}, column {column})"
+    if (np.ptp(table, axis=0) == 0).all():
+        return "all columns of the original are constant: there is nothing to recover"
+    return None

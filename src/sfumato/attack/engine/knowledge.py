@@ -276,3 +276,23 @@ def guess_links(candidates: list[IntArray], *, note: str = "", complete: bool = 
     return Guess(
         candidates=tuple(np.asarray(rows, dtype=np.int64) for rows in candidates), note=note, complete=complete
     )
+
+
+def frozen(values: FloatArray) -> FloatArray:
+    """Return a read-only copy that shares no memory, as tables are handed out.
+
+    Examples
+    --------
+    >>> frozen(np.zeros(2)).flags.writeable
+    False
+    """
+    copied = np.array(values, dtype=np.float64, order="C", copy=True)
+    copied.setflags(write=False)
+    return copied
+
+
+def frozen_rows(rows: IntArray) -> IntArray:
+    """Return a read-only copy of row numbers."""
+    copied = np.array(rows, dtype=np.int64, copy=True)
+    copied.setflags(write=False)
+    return copied

@@ -14,12 +14,19 @@ import numpy as np
 from sfumato.attack.atoms.kept_clusterings import Named
 from sfumato.attack.atoms.regions import clusters_of, label_table
 from sfumato.attack.catalogue import attacks, cost_of_known, default_known, load
-from sfumato.attack.engine.copies import frozen, frozen_rows, unscorable
-from sfumato.attack.engine.deadline import Deadline, OutOfTimeError
 from sfumato.attack.engine.decimals import infer_decimals
-from sfumato.attack.engine.interface import Attack, NothingFoundError
-from sfumato.attack.engine.judge import Judge
-from sfumato.attack.engine.knowledge import Attributes, IntArray, Kinds, Knowledge, Marginals, Pairs
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, OutOfTimeError
+from sfumato.attack.engine.judge import Judge, unscorable
+from sfumato.attack.engine.knowledge import (
+    Attributes,
+    IntArray,
+    Kinds,
+    Knowledge,
+    Marginals,
+    Pairs,
+    frozen,
+    frozen_rows,
+)
 from sfumato.attack.engine.result import Result
 from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack
+from sfumato.attack.engine.interface import Attack, Deadline
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 
 def fit_affine(released: FloatArray, original: FloatArray) -> FloatArray:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 
 def subtract_known(

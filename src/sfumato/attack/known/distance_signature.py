@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import rounding_error
-from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
 from sfumato.attack.known.affine import apply_affine, fit_affine
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 MOST_ROWS = 30_000
 CELLS = 4_000_000
@@ -41,7 +37,7 @@ def recognise(people: FloatArray, rows: FloatArray, tolerance: float, deadline: 
 
     Examples
     --------
-    >>> from sfumato.attack.engine.deadline import Deadline
+    >>> from sfumato.attack.engine.interface import Deadline
     >>> corners = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0]])
     >>> recognise(corners, np.array([[9.0, 9.0], [5.0, 5.0], [5.0, 8.0], [4.0, 5.0]]), 1e-9, Deadline(9)).tolist()
     [1, 2, 3]

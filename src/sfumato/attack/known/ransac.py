@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack
+from sfumato.attack.engine.interface import Attack, Deadline
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 from sfumato.attack.known.affine import apply_affine, fit_affine
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 ROUNDS = 3000
 BATCH = 200

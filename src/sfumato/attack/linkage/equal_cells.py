@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.linkage.linking import link_best
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
 
 

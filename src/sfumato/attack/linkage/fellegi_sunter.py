@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
 from sfumato.attack.linkage.linking import link_best, standardise
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 #: differences, in standard deviations, that separate the levels of agreement
 _EDGES = np.array([0.05, 0.15, 0.4, 1.0])

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.deadline import Deadline
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.linkage.linking import link_kinds
 
 if TYPE_CHECKING:

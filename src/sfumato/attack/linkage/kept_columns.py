@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, IntArray, guess_links
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import Guess, Knowledge
 
 

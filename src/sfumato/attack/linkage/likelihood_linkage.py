@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
 from sfumato.attack.engine.noise_law import NoiseLaw, log_density, noise_law
 from sfumato.attack.linkage.ina_width import half_widths
 from sfumato.attack.linkage.linking import CELLS, link_best, link_nearest
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 #: log density of noise that the law rules out; finite, so that a slightly wrong bound does not rule out everybody
 _IMPOSSIBLE = -50.0

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, guess_links
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.interface import Deadline
     from sfumato.attack.engine.knowledge import Knowledge
 
 CELLS = 2_000_000
@@ -87,7 +87,7 @@ def link_nearest(people: FloatArray, rows: FloatArray, deadline: Deadline) -> Gu
 
     Examples
     --------
-    >>> from sfumato.attack.engine.deadline import Deadline
+    >>> from sfumato.attack.engine.interface import Deadline
     >>> found = link_nearest(np.array([[0.9]]), np.array([[0.0], [1.0], [1.0]]), Deadline(9))
     >>> found.candidates[0].tolist()
     [1, 2]

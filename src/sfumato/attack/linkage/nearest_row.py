@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.linkage.linking import link_kinds, link_nearest, standardise
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import Guess, Knowledge
 
 

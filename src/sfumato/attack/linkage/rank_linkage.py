@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.linkage.linking import link_nearest
 from sfumato.attack.public.quantile_mapping import rank_levels
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
     from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import rounding_error
-from sfumato.attack.engine.interface import Attack, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
 from sfumato.attack.orbit.column import CHUNK, candidate_ranges, follow, rho_from_two_rows, search, slack_of
 from sfumato.attack.orbit.order import find_order
@@ -18,7 +18,6 @@ from sfumato.attack.orbit.rounded import frequent_value, track
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sfumato.attack.engine.deadline import Deadline
 
 #: pairs of range and first value that are tried, and when nobody said that the method is an orbit
 MOST_BLIND, MOST_CURIOUS = 100_000_000, 3_000_000

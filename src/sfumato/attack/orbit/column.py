@@ -14,7 +14,7 @@ from sfumato.attack.engine.decimals import rounding_error
 from sfumato.attack.engine.knowledge import FloatArray
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.interface import Deadline
 
 CHUNK = 1_000_000
 CHECKED_ROWS = 12

@@ -11,7 +11,7 @@ from sfumato.attack.engine.knowledge import FloatArray, IntArray
 from sfumato.attack.orbit.column import slack_of
 
 if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
+    from sfumato.attack.engine.interface import Deadline
 
 CONFIRMED = 8
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -13,11 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 MOST_ROWS = 5000
 MOST_COLUMNS = 60

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.stats import wasserstein_distance
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-
-if TYPE_CHECKING:
-    from sfumato.attack.engine.deadline import Deadline
 
 MOST_ROWS = 400
 

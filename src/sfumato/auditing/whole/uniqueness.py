@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato._arrays import Flags, Integers
-from sfumato.attack.engine.statistics import lift
+from sfumato.attack.engine.result import lift
 from sfumato.attack.linkage.kept_columns import number_rows
 from sfumato.auditing.whole.special_uniques import SpecialUniques, special_uniques
 from sfumato.frames.whole import WholeRows

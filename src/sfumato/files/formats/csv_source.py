@@ -16,8 +16,8 @@ import polars as pl
 
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
-from sfumato.files.formats.csv_cells import decimals_of_block
 from sfumato.files.formats.csv_dialect import CsvFile, Unescaped, doubt_about, separator_of
+from sfumato.files.numbers import decimals_of_block
 from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
 CHUNK_BYTES = 2 << 20

@@ -1,15 +1,14 @@
 """The catalogue of methods: what each is, what it takes, what it claims, and who breaks it.
 
 It is data. The command line, the studio, the docs and the common tests are made from it, so a new method is
-one file and one row in `rows.py`.
+one file and one row here, in the module of its kind; `rows.py` gathers them.
 """
 
 from __future__ import annotations
 
-from sfumato.exceptions import ParameterError
+from sfumato.exceptions import ParameterError, nearest_name
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.catalogue.rows import METHODS
-from sfumato.perturb.mechanism.parameters import nearest_name
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "method", "methods"]
 

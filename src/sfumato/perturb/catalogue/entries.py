@@ -1,4 +1,4 @@
-"""What a row of the catalogue of methods is made of."""
+"""A row of the catalogue of methods."""
 
 from __future__ import annotations
 
@@ -7,48 +7,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from sfumato.perturb.catalogue.breaks import Break
+from sfumato.perturb.catalogue.papers import Paper
 from sfumato.perturb.mechanism.parameters import Parameter
-
-
-@dataclass(frozen=True)
-class Paper:
-    """Where a method comes from."""
-
-    id: str
-    authors: str
-    title: str
-    venue: str
-    year: int
-
-
-@dataclass(frozen=True)
-class Break:
-    """An attack that is known to undo a method: its lift over guessing is above one half.
-
-    Each is a test on a reference table: Wine (178 x 13) or, for dense tables, 1,500 whole-numbered rows of two columns.
-
-    Attributes
-    ----------
-    attack : str
-        Id in the catalogue of attacks.
-    cost : str
-        What the attacker must know.
-    when : mapping
-        Parameters under which it holds; empty means always.
-    dense : bool
-        Whether it holds on dense tables of few columns only.
-    """
-
-    attack: str
-    cost: str
-    when: Mapping[str, Any] = field(default_factory=dict)
-    dense: bool = False
-
-    @property
-    def text(self) -> str:
-        """The break in words, for tables."""
-        condition = "".join(f", with {name}={value}" for name, value in self.when.items())
-        return f"{self.cost} ({self.attack}{condition}{', dense tables of few columns' if self.dense else ''})"
 
 
 @dataclass(frozen=True)

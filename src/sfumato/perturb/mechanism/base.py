@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -21,11 +22,12 @@ from sklearn.utils.validation import validate_data
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key, canonical_bytes
+from sfumato.core.numbers import whole_number
 from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
 from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
-from sfumato.core.tiles import tile_rows
+from sfumato.core.tiles import takes_n_jobs, tile_rows, workers
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame, as_library, is_empty, read_frame
 from sfumato.perturb.catalogue import method
@@ -38,7 +40,6 @@ from sfumato.perturb.mechanism.checks import (
     finish_values,
     row_hashes,
     warn_reused,
-    whole_number,
 )
 from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.perturb.mechanism.state import FittedState, refuse_pickle
@@ -71,6 +72,14 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     insecure_seed: int | None
     columns: Sequence[str | int] | None
     _state: FittedState
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let methods with a fit or transform of their own take `n_jobs` as the others do."""
+        super().__init_subclass__(**options)
+        for name in {"fit", "fit_transform", "transform"} & vars(cls).keys():
+            own = vars(cls)[name]
+            if "n_jobs" not in signature(own).parameters:
+                setattr(cls, name, takes_n_jobs(own))
 
     # ---- what a method says of itself -------------------------------------------------------------------
 
@@ -106,33 +115,36 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     # ---- fitting ----------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, threads: int = 1) -> Self:
+    def fit(self, X: Any, y: Any = None, *, threads: int | None = None, n_jobs: int | None = None) -> Self:
         """Learn what the method needs to know about a table.
 
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
-        threads : int
-            Workers; the result does not depend on it.
+        threads, n_jobs : int, optional
+            Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
+            processor. Default: 1.
         """
-        self._fit_frame(read_frame(X, self.columns, finite=False), threads)
+        self._fit_frame(read_frame(X, self.columns, finite=False), workers(threads, n_jobs))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, threads: int = 1) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, threads: int | None = None, n_jobs: int | None = None) -> Any:
         """Fit on a table and perturb it: `fit`, then `transform`, reading the table a few times less.
 
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
-        threads : int
-            Workers; the result does not depend on it.
+        threads, n_jobs : int, optional
+            Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
+            processor. Default: 1.
         """
         frame = read_frame(X, self.columns, finite=False)
-        reused = self._fit_frame(frame, threads)
+        shared_by = workers(threads, n_jobs)
+        reused = self._fit_frame(frame, shared_by)
         warn_reused(reused, 0)
         state = self._state
         return self._map(
-            frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), threads
+            frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), shared_by
         )
 
     def _fit_frame(self, frame: Frame, threads: int) -> int:
@@ -142,13 +154,22 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         # the rows of the fitted table are known: any other value under their numbers is noticed at once
         return self._state.ledger.reused(0, hashes)
 
-    def fit_batches(self, batches: Iterable[Any] | Callable[[], Iterable[Any]], *, threads: int = 1) -> Self:
+    def fit_batches(
+        self,
+        batches: Iterable[Any] | Callable[[], Iterable[Any]],
+        *,
+        threads: int | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
         """Fit on a table that comes in batches, in order, with the result of one call of `fit` on the whole.
 
         Parameters
         ----------
         batches : iterable of tables that can be read again, or a function that returns one
             The method reads it several times.
+        threads, n_jobs : int, optional
+            Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
+            processor. Default: 1.
         """
         if not callable(batches) and iter(batches) is batches:
             raise ParameterError(
@@ -175,7 +196,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             kinds = tuple(a if a == b else "float64" for a, b in zip(kinds, frame.kinds, strict=True))
         if first is None:
             raise DataError("no batches: the table is empty", hint="check the source")
-        self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), threads)
+        self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), workers(threads, n_jobs))
         validate_data(self, X=first.native, skip_check_array=True)
         return self
 
@@ -187,7 +208,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         hashes: NDArray[np.uint64] | None = None,
     ) -> None:
         self._check_parameters()
-        threads = whole_number(threads, "threads", low=1)
         if len(shape.names) < self.min_columns:
             raise DataError(
                 f"{type(self).__name__}: Found array with {len(shape.names)} feature(s) "
@@ -261,7 +281,9 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     # ---- releasing --------------------------------------------------------------------------------------
 
-    def transform(self, X: Any, *, row_start: int | None = None, threads: int = 1) -> Any:
+    def transform(
+        self, X: Any, *, row_start: int | None = None, threads: int | None = None, n_jobs: int | None = None
+    ) -> Any:
         """Perturb a table.
 
         Parameters
@@ -271,8 +293,9 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             `row_start`, a batch of the fitted table.
         row_start : int, optional
             Absolute number of the first row of a batch of the fitted table.
-        threads : int
-            Workers; the result does not depend on it.
+        threads, n_jobs : int, optional
+            Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
+            processor. Default: 1.
 
         Returns
         -------
@@ -280,12 +303,12 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             Other columns, order and index kept; integer columns rounded to integers.
         """
         state = self._fitted_state()
-        threads = whole_number(threads, "threads", low=1)
+        shared_by = workers(threads, n_jobs)
         if row_start is not None:
             row_start = whole_number(row_start, "row_start", low=0)
         frame = self._read_like_fit(X, state, row_start or 0)
-        streams = self._streams_of(frame, state, row_start, threads)
-        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), threads)
+        streams = self._streams_of(frame, state, row_start, shared_by)
+        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), shared_by)
 
     def used_key(self) -> Key:
         """Return the key of the fitted object (the fresh one when `key` was None)."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from numbers import Integral
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -146,13 +145,6 @@ def row_hashes(frame: Frame, hasher: RowHasher) -> NDArray[np.uint64]:
     for start, stop in spans(len(frame), tile_rows(len(frame.names))):
         out[start:stop] = hasher.rows(frame.tile(start, stop))
     return out
-
-
-def whole_number(value: Any, name: str, *, low: int) -> int:
-    """Return an integer argument, or raise."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
-        return int(value)
-    raise ParameterError(f"{name} must be {low} or more (an integer), got {value!r}")
 
 
 def finish_values(values: NDArray[np.float64], kind: str, target: NDArray[Any]) -> None:

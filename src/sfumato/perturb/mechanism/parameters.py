@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,6 +17,7 @@ from sfumato.core.secret import Secret
 from sfumato.core.stream import Streams
 from sfumato.core.variates import permutation, uniform
 from sfumato.exceptions import ParameterError
+from sfumato.exceptions import nearest_name as nearest_name  # noqa: PLC0414  # `tuning` takes it from here
 
 
 def draw_uniforms(streams: Streams, purpose: str, column: str, count: int) -> list[float]:
@@ -223,12 +223,6 @@ def check_parameter(parameter: Parameter, value: Any, *, owner: str) -> None:
         if parameter.kind == "choice" and isinstance(value, str):
             hint = nearest_name(value, parameter.choices)
         raise ParameterError(f"{owner}: {parameter.name} must be {parameter.allowed}, got {got}", hint=hint)
-
-
-def nearest_name(word: str, names: Sequence[str]) -> str | None:
-    """Return a hint with the nearest valid name, if one is near."""
-    near = get_close_matches(word, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else None
 
 
 def _fits(parameter: Parameter, value: Any) -> bool:

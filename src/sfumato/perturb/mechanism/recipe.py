@@ -74,7 +74,7 @@ class Replay(Hidden):
     Parameters
     ----------
     gaps : mapping from columns to float, optional
-        What stands for a missing cell; see `Drive.gaps`.
+        What stands for a missing cell; see `KeyedMethod.gaps`.
     """
 
     def __init__(

@@ -1,184 +1,31 @@
 """Who runs a release: an engine fills summaries over all rows and writes the kernel's result, nothing more.
 
 The plan (which summaries, which kernel, which columns) is the same for every engine; an engine only chooses who
-computes which block. Summaries merge in any order and a row's noise depends on its number alone, so every engine
-reaches the same bytes. A `Watch` is told how far it is, and stops it.
+computes which block. It reads raw rows through `Cells`. Summaries merge in any order and a row's noise depends on its
+number alone, so every engine reaches the same bytes. A `Watch` is told how far it is, and stops it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
-from sfumato._arrays import Flags, Floats
+from sfumato._arrays import Floats
 from sfumato.core.passes import Facts
-from sfumato.core.relations import Relation
-from sfumato.core.rows import Coverage, Labelled, Rows
+from sfumato.core.rows import Coverage, RecordIds, RowRange, Rows
 from sfumato.core.secret import Hidden
-from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary
-from sfumato.core.tiles import spans
 from sfumato.exceptions import DataError, ReleaseCancelledError
-from sfumato.files.finish import finish_column, numbers_of, released_cells
-from sfumato.files.kept import KeptCombinations
-from sfumato.files.numbers import NumberBatch
-from sfumato.files.schema import Look, NumberColumn
-from sfumato.perturb.mechanism.drive import Drive, Kernel
+from sfumato.files.numbers import NumberBatch, parse_column
+from sfumato.files.schema import ColumnRules, Look
+from sfumato.files.source import RawBatch, Source
 from sfumato.perturb.mechanism.grouping import Grouping
-from sfumato.pipeline.cells import Cells
+from sfumato.perturb.mechanism.keyed import Kernel, KeyedMethod
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob
+from sfumato.policy.model import Roles
 
 S = TypeVar("S", bound=Summary)
-
-
-class Watch:
-    """Count passes, tell how far the job is, and stop it when asked.
-
-    Parameters
-    ----------
-    passes : int
-        How many passes are expected.
-    progress : callable, optional
-        Called with (what is being done, share done).
-    cancel : callable or object with is_set, optional
-        The job stops at the next batch when it says true.
-    """
-
-    def __init__(self, passes: int, progress: Callable[[str, float], None] | None = None, cancel: Any = None) -> None:
-        self.passes = passes
-        self._progress = progress
-        self._cancel: Callable[[], bool] = getattr(cancel, "is_set", cancel or (lambda: False))
-        self.done = 0
-        self._share = 0.0
-        self._what = ""
-        self.reach = 1.0  # share of the whole job that the passes are
-
-    def begin(self, what: str) -> None:
-        """Begin a pass."""
-        self._what = what
-        self.at(0.0)
-
-    def at(self, share: float) -> None:
-        """Tell how much of the pass is done, and stop if asked to."""
-        done = min(0.99, (self.done + share) / max(self.passes, self.done + 1))
-        self._tell(self.reach * done)
-
-    def after(self, what: str, share: float) -> None:
-        """Tell how much is done of what comes after the passes."""
-        self._what = what
-        self._tell(min(0.99, self.reach + (1.0 - self.reach) * share))
-
-    def _tell(self, share: float) -> None:
-        if self._cancel():
-            raise ReleaseCancelledError("cancelled: nothing was written")
-        self._share = max(self._share, share)
-        if self._progress is not None:
-            self._progress(self._what, self._share)
-
-    def end(self) -> None:
-        """End a pass."""
-        self.done += 1
-
-    def finish(self, what: str = "done") -> None:
-        """Tell that all is done."""
-        if self._progress is not None:
-            self._progress(what, 1.0)
-
-
-@dataclass(frozen=True, repr=False)
-class WriteJob(Hidden):
-    """The last pass: what becomes of every row.
-
-    Attributes
-    ----------
-    kernel : callable
-        (tile, rows) -> released tile.
-    rows_per_tile : int
-    columns : tuple of NumberColumn
-        The released numeric columns.
-    order : tuple of str
-        All released columns.
-    same_columns : bool
-        Whether the released columns are the confidential ones.
-    invertible : bool
-    undo : callable, optional
-        For invertible methods: the map back, to measure what rounding costs; see `undo_map`.
-    order_subkey : bytes, optional
-        The subkey whose words the rows are sorted by; None keeps their order.
-    n_rows : int
-    hasher : RowHasher
-        Hashes the released rows, by which their file is known again.
-    gaps : array of shape (columns,), optional
-        For methods that exchange missing cells, too: the number that stands for one in each column. Otherwise a cell is
-        missing in the release where it was missing in the table.
-    relations : tuple of Relation
-        What must hold in every released row.
-    """
-
-    kernel: Callable[[Floats, Rows], Floats]
-    rows_per_tile: int
-    columns: tuple[NumberColumn, ...]
-    order: tuple[str, ...]
-    same_columns: bool
-    invertible: bool
-    undo: Callable[[Floats, Sequence[Flags | None]], Floats] | None
-    order_subkey: bytes | None
-    n_rows: int
-    hasher: RowHasher
-    gaps: Floats | None = None
-    relations: tuple[Relation, ...] = ()
-
-    def with_kernel(self, kernel: Callable[[Floats, Rows], Floats]) -> WriteJob:
-        """Return the same pass with another kernel."""
-        return replace(self, kernel=kernel)
-
-
-@dataclass
-class Tally:
-    """What was counted while writing; tallies of different rows add up.
-
-    Attributes
-    ----------
-    rows : int
-    neutralised : int
-        Formula-like text cells.
-    broken : int
-        Kept text cells with a line break or a separator in them.
-    unchanged : dict
-        Cells of each column that came out as they went in.
-    errors : dict
-        Largest difference between an original and a restored value.
-    lanes : pair of int
-        Sums of keyed hashes of the released rows; see `RowHasher`.
-    unmet : dict
-        Rows that break each relation.
-    kept : KeptCombinations
-        Rows by their values in the kept columns.
-    """
-
-    rows: int = 0
-    neutralised: int = 0
-    broken: int = 0
-    unchanged: dict[str, int] = field(default_factory=dict)
-    errors: dict[str, float] = field(default_factory=dict)
-    lanes: tuple[int, int] = (0, 0)
-    unmet: dict[str, int] = field(default_factory=dict)
-    kept: KeptCombinations = field(default_factory=KeptCombinations)
-
-    def merge(self, other: Tally) -> None:
-        """Add another tally."""
-        self.rows += other.rows
-        self.neutralised += other.neutralised
-        self.broken += other.broken
-        self.kept.merge(other.kept)
-        self.lanes = (self.lanes[0] + other.lanes[0], self.lanes[1] + other.lanes[1])
-        for mine, theirs in ((self.unchanged, other.unchanged), (self.unmet, other.unmet)):
-            for name, count in theirs.items():
-                mine[name] = mine.get(name, 0) + count
-        for name, error in other.errors.items():
-            self.errors[name] = max(self.errors.get(name, 0.0), error)
 
 
 class Engine(Protocol):
@@ -187,7 +34,7 @@ class Engine(Protocol):
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows, each exactly once."""
 
-    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
         """Learn which method it is: the summaries asked for from now on are those of its rounds, in order."""
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage | None]:
@@ -201,91 +48,137 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Finished(Hidden):
-    """The released numbers of some rows, in whole units of their decimals.
+class Cells(Hidden):
+    """How a table's raw rows become numbers; any engine can apply it to any batch.
 
     Attributes
     ----------
-    units : list of arrays of shape (n,)
-    masks : list of arrays or None
-        Missing cells of each released column.
-    tally : Tally
+    roles : Roles
+    rules : mapping from columns to ColumnRules
+    what : str
+        How errors call the table.
+    id_subkey : bytes, optional
+        With a record-id column: the subkey that keys the noise by person.
+    fills : array of shape (d,), optional
+        What stands for missing cells; None leaves them NaN.
     """
 
-    units: list[Floats]
-    masks: list[Flags | None]
-    tally: Tally
+    roles: Roles
+    rules: Mapping[str, ColumnRules]
+    what: str
+    id_subkey: bytes | None = None
+    fills: Floats | None = None
+
+    @property
+    def read_columns(self) -> tuple[str, ...]:
+        """The columns that fitting needs."""
+        person = self.roles.record_id
+        return self.roles.confidential if person is None else (*self.roles.confidential, person)
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The columns that a second pass may read as numbers at once: nothing but a gap stands for a gap."""
+        return tuple(name for name in self.roles.confidential if not self.rules[name].missing_values)
+
+    def numbers(self, raw: RawBatch) -> tuple[NumberBatch, list[Any]]:
+        """Return the confidential cells of some rows, and their text where the file is text."""
+        columns, masks, texts = [], [], []
+        for i, name in enumerate(self.roles.confidential):
+            values, mask, text = parse_column(raw.frame[name], self.rules[name].missing_values, self.what, raw.start)
+            if mask is not None and self.fills is not None:
+                values[mask] = self.fills[i]
+            columns.append(values)
+            masks.append(mask)
+            texts.append(text)
+        return NumberBatch(self._rows(raw), columns, masks, raw.start), texts
+
+    def looked_at(self, raw: RawBatch) -> tuple[NumberBatch, list[Any]]:
+        """Return the confidential cells of some rows, and what tells their decimals: pairs, or the cells' text.
+
+        Parameters
+        ----------
+        raw : RawBatch
+            Read as numbers where that was possible.
+        """
+        if raw.text is None:
+            return self.numbers(raw)
+        columns = self.roles.confidential
+        if all(raw.frame.schema[name].is_float() for name in columns):
+            batch, _ = self.numbers(raw)
+            decimals = raw.text.decimals(columns) if all(mask is None for mask in batch.masks) else None
+            if decimals is not None:
+                return batch, list(decimals)
+        return self.numbers(RawBatch(raw.text.cells, raw.start, raw.share, raw.height))
+
+    def batches(self, source: Source) -> Iterator[NumberBatch]:
+        """Read a table once."""
+        for raw in source.batches(self.read_columns):
+            yield self.numbers(raw)[0]
+
+    def _rows(self, raw: RawBatch) -> Rows:
+        if self.id_subkey is None:
+            return RowRange(raw.start, raw.stop)
+        assert self.roles.record_id is not None
+        ids = raw.frame[self.roles.record_id]
+        if ids.null_count():
+            first = ids.is_null().arg_max()
+            assert first is not None
+            raise DataError(
+                f"{self.what}: column {ids.name!r}, row {raw.start + first + 1}: a record without its id",
+                hint="every row needs the id of its person, or leave out --record-id",
+            )
+        return RecordIds.of(ids.to_list(), subkey=self.id_subkey)
 
 
-def perturb_batch(batch: NumberBatch, job: WriteJob, numbered: Labelled | None = None) -> Finished:
-    """Perturb and finish some rows: the part of the last pass that every engine shares.
+class Watch:
+    """Count passes, tell how far the job is, and stop it when asked.
 
     Parameters
     ----------
-    batch : NumberBatch
-        Missing cells filled.
-    numbered : Labelled, optional
-        The numbers of the rows, if they are not those of the batch.
+    passes : int
+        How many passes are expected.
+    progress : callable, optional
+        Called with (step, share done): what is being done, in words.
+    cancel : callable or object with is_set, optional
+        The job stops at the next batch when it says true.
     """
-    n = len(batch)
-    units = [np.empty(n) for _ in job.columns]
-    errors = np.zeros(len(job.columns))
-    holes_now = [np.zeros(n, dtype=bool) for _ in job.columns] if job.gaps is not None else []
 
-    def one(start: int, stop: int) -> None:
-        tile = job.kernel(batch.tile(start, stop), batch.rows.part(start, stop))
-        for i, (values, column, target) in enumerate(zip(tile, job.columns, units, strict=True)):
-            if job.gaps is not None:
-                holes_now[i][start:stop] = values == job.gaps[i]
-            target[start:stop] = finish_column(values, column, invertible=job.invertible)
-        if job.undo is not None:
-            seen = [numbers_of(u[start:stop], column) for u, column in zip(units, job.columns, strict=True)]
-            holes = [None if mask is None else mask[start:stop] for mask in batch.masks]
-            back = job.undo(np.stack(seen), holes)
-            for i, column in enumerate(job.columns):
-                restored = numbers_of(finish_column(back[i], column, invertible=True), column)
-                gap = np.abs(restored - batch.columns[i][start:stop])
-                hole = holes[i]
-                errors[i] = max(errors[i], (gap if hole is None else gap[~hole]).max(initial=0.0))
+    def __init__(self, passes: int, progress: Callable[[str, float], None] | None = None, cancel: Any = None) -> None:
+        self.passes = passes
+        self._progress = progress
+        self._cancel: Callable[[], bool] = getattr(cancel, "is_set", cancel or (lambda: False))
+        self.done = 0
+        self._share = 0.0
+        self._step = ""
+        self.reach = 1.0  # share of the whole job that the passes are
 
-    for start, stop in spans(n, job.rows_per_tile):
-        one(start, stop)
-    masks: list[Flags | None] = list(batch.masks) if job.same_columns else [None] * len(job.columns)
-    if job.gaps is not None:
-        masks = [holes if holes.any() else None for holes in holes_now]
-    tally = Tally(rows=n)
-    tally.lanes = job.hasher.sums(
-        released_cells(units, masks, job.columns), batch.numbered if numbered is None else numbered
-    )
-    if job.same_columns and job.gaps is None:  # values that were exchanged may well be equal
-        for i, column in enumerate(job.columns):
-            same = numbers_of(units[i], column) == batch.columns[i]
-            if masks[i] is not None:
-                same &= ~masks[i]  # type: ignore[operator]
-            tally.unchanged[column.name] = int(np.count_nonzero(same))
-    tally.unmet = _unmet(units, masks, job)
-    if job.undo is not None:
-        tally.errors = {column.name: float(error) for column, error in zip(job.columns, errors, strict=True)}
-    return Finished(units, masks, tally)
+    def begin(self, step: str) -> None:
+        """Begin a pass."""
+        self._step = step
+        self.at(0.0)
 
+    def at(self, share: float) -> None:
+        """Tell how much of the pass is done, and stop if asked to."""
+        done = min(0.99, (self.done + share) / max(self.passes, self.done + 1))
+        self._tell(self.reach * done)
 
-def _unmet(units: list[Floats], masks: list[Flags | None], job: WriteJob) -> dict[str, int]:
-    """Return how many released rows break each relation."""
-    places = {column.name: i for i, column in enumerate(job.columns)}
-    decimals = {column.name: column.decimals for column in job.columns}
+    def after(self, step: str, share: float) -> None:
+        """Tell how much is done of what comes after the passes."""
+        self._step = step
+        self._tell(min(0.99, self.reach + (1.0 - self.reach) * share))
 
-    def cells(name: str) -> Floats:
-        place = places[name]
-        values, mask = numbers_of(units[place], job.columns[place]), masks[place]
-        return values if mask is None else np.where(mask, np.nan, values)
+    def _tell(self, share: float) -> None:
+        if self._cancel():
+            raise ReleaseCancelledError("cancelled: nothing was written")
+        self._share = max(self._share, share)
+        if self._progress is not None:
+            self._progress(self._step, self._share)
 
-    return {one.text: int(np.count_nonzero(one.broken(cells, decimals))) for one in job.relations}
+    def end(self) -> None:
+        """End a pass."""
+        self.done += 1
 
-
-def require_relations(tally: Tally) -> None:
-    """Raise if released rows break a declared relation: nothing is released then."""
-    broken = [f"{count:,} released row(s) would break {text!r}" for text, count in tally.unmet.items() if count]
-    if broken:
-        raise DataError(
-            "; ".join(broken), hint="the method exchange keeps relations; others release columns one by one"
-        )
+    def finish(self, step: str = "done") -> None:
+        """Tell that all is done."""
+        if self._progress is not None:
+            self._progress(step, 1.0)

@@ -16,10 +16,10 @@ from sfumato.core.travel import filled_summary, learnt_of
 from sfumato.exceptions import ParameterError
 from sfumato.files.schema import Look
 from sfumato.files.source import RawBatch, Source
-from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import Grouping
-from sfumato.pipeline.cells import Cells
-from sfumato.pipeline.engines.engine import Tally, WriteJob
+from sfumato.perturb.mechanism.keyed import Kernel, KeyedMethod
+from sfumato.pipeline.engines.engine import Cells
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob
 from sfumato.pipeline.engines.local import LocalEngine
 
 S = TypeVar("S", bound=Summary)
@@ -70,7 +70,7 @@ class JointEngine:
         plain = empty.without_survey()
         return plain.filled(self._stage(cells, plain))
 
-    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
         """Need not know the method; see `Engine`."""
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, None]:

@@ -12,21 +12,20 @@ from sfumato.core.summaries import Summary
 from sfumato.core.tiles import in_order
 from sfumato.exceptions import DataError
 from sfumato.files.coded import CodedColumns, CodedSource
-from sfumato.files.finish import assemble, output_types, plain_numbers
+from sfumato.files.finish import KeptCombinations, assemble, output_types, plain_numbers
 from sfumato.files.formats.sinks import Sink, open_sink
 from sfumato.files.formulas import count_cells_with_breaks
-from sfumato.files.kept import KeptCombinations
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.opening import file_kind
 from sfumato.files.schema import Look
 from sfumato.files.source import RawBatch, Source
 from sfumato.files.storage.reorder import Reorder
 from sfumato.files.storage.workspace import Workspace, guarded_writes
-from sfumato.perturb.mechanism.drive import Drive, Kernel
 from sfumato.perturb.mechanism.grouping import Everyone, Grouping
-from sfumato.pipeline.cells import Cells
+from sfumato.perturb.mechanism.keyed import Kernel, KeyedMethod
 from sfumato.pipeline.engines import meeting
-from sfumato.pipeline.engines.engine import Tally, Watch, WriteJob, perturb_batch
+from sfumato.pipeline.engines.engine import Cells, Watch
+from sfumato.pipeline.engines.last_pass import Tally, WriteJob, perturb_batch
 
 S = TypeVar("S", bound=Summary)
 
@@ -75,7 +74,7 @@ class LocalEngine:
             look.merge(seen)
         return look
 
-    def begin_rounds(self, drive: Drive, facts: Facts) -> None:
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
         """Need not know the method: it stands in the same process; see `Engine`."""
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage]:
@@ -159,12 +158,12 @@ class LocalEngine:
             return lambda _batch, encoded: sink.write(encoded)
         return _Sorted(Reorder(sink, self._workspace, job.n_rows, memory=self._memory), job)
 
-    def _numbers(self, what: str, cells: Cells) -> Iterator[NumberBatch]:
-        raws = self._read(what, cells.read_columns, cells.plain)
+    def _numbers(self, step: str, cells: Cells) -> Iterator[NumberBatch]:
+        raws = self._read(step, cells.read_columns, cells.plain)
         yield from in_order(raws, lambda raw: cells.numbers(raw)[0], self._threads)
 
-    def _read(self, what: str, columns: Sequence[str] | None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
-        self._watch.begin(what)
+    def _read(self, step: str, columns: Sequence[str] | None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
+        self._watch.begin(step)
         for raw in self._source.batches(columns, numbers):
             self._watch.at(raw.share)
             yield raw

@@ -16,8 +16,8 @@ from sfumato.core.tiles import in_order
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.storage.sealed_rows import SealedRows, Words
 from sfumato.perturb.guard.shell import Stored
-from sfumato.perturb.mechanism.drive import Kernel
 from sfumato.perturb.mechanism.grouping import Everyone, Grouping, release_in_place
+from sfumato.perturb.mechanism.keyed import Kernel
 
 MOST_CELLS = 1 << 25  # of a table that meets in memory
 _HELD_BYTES = 64 << 20

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import DataError, ParameterError, nearest_name
 from sfumato.frames.frame import (
     all_columns,
     gaps_and_texts,
@@ -25,7 +24,7 @@ _FEW = 20  # fewer whole numbers may well be all different
 
 
 @dataclass(frozen=True)
-class Pair:
+class AlignedTables:
     """An original and its release.
 
     Attributes
@@ -51,10 +50,10 @@ class Pair:
     positions: Integers
 
     def __repr__(self) -> str:
-        return f"Pair(n_rows={len(self.original)}, n_columns={len(self.names)})"
+        return f"AlignedTables(n_rows={len(self.original)}, n_columns={len(self.names)})"
 
 
-def read_pair(
+def align_tables(
     original: Any,
     released: Any,
     *,
@@ -63,7 +62,7 @@ def read_pair(
     leave_out: Sequence[str] = (),
     given: Sequence[str] = (),
     counted: Sequence[str] = (),
-) -> Pair:
+) -> AlignedTables:
     """Read two tables and put them side by side.
 
     Parameters
@@ -84,7 +83,7 @@ def read_pair(
     if order is None:
         _require_same_order(original, released)
     kept, notes = _shared_columns(original, released, counted)
-    kept = _chosen(kept, columns, leave_out, _in_both(original, released))
+    kept = _chosen(kept, columns, leave_out, columns_in_both(original, released))
     kept = tuple(name for name in kept if name not in given) or kept
     if not kept:
         # a projection: none of the released columns is an original one
@@ -118,7 +117,7 @@ def read_pair(
         notes.append("rows are compared in the order in which they stand")
     if same:
         notes += _identifiers(left.names, x, y)
-    return Pair(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
+    return AlignedTables(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
 
 
 def _require_same_order(original: Any, released: Any) -> None:
@@ -159,10 +158,9 @@ def _chosen(
 ) -> tuple[str, ...]:
     for name in (*(columns or ()), *leave_out):
         if name not in kept and name not in others:
-            near = get_close_matches(name, kept, n=1)
             raise ParameterError(
                 f"no column {name!r} that is numeric in both tables",
-                hint=f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(kept) or 'none'}",
+                hint=nearest_name(name, kept) or f"there are: {', '.join(kept) or 'none'}",
             )
     chosen = tuple(name for name in kept if (columns is None or name in columns) and name not in leave_out)
     if kept and not chosen:
@@ -170,7 +168,8 @@ def _chosen(
     return chosen
 
 
-def _in_both(original: Any, released: Any) -> tuple[str, ...]:
+def columns_in_both(original: Any, released: Any) -> tuple[str, ...]:
+    """Return the columns that two dataframes share, of whatever kind; none of arrays."""
     if not (is_dataframe(original) and is_dataframe(released)):
         return ()
     after = all_columns(released)

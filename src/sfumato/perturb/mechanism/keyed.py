@@ -27,7 +27,7 @@ from sfumato.perturb.mechanism.state import load_state, save_state
 Kernel = Callable[[Floats, Rows], Floats]
 
 
-class Drive(Hidden):
+class KeyedMethod(Hidden):
     """One method with one key, ready for any engine.
 
     Parameters
