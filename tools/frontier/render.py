@@ -238,8 +238,8 @@ def _method_of(label: str) -> str:
 _HEAD = """# The frontier: what a release keeps, and what it hides
 
 Made by `make frontier` from real runs; nothing here is typed by hand. Nine tables: census, housing, tarragona, wages, wine,
-BCW with 9 columns, Musk, Shuttle, and Adult's numeric columns. k-means for k = 2..8 in standard-deviation space is what the
-releases are meant to keep.
+BCW with 9 columns, Musk, Shuttle, and Adult's numeric columns. k-means for k = 2..8 in standard-deviation space is what these
+releases are meant to keep, named as `clusterings=range(2, 9)`; the default, the ladder, keeps k = 2..20 (guard.md).
 
 ![excess misclassification against residual security and linkage](img/frontier.svg)
 
@@ -255,10 +255,10 @@ How to read it
   inversion, the atom's mean), median column; more is better. A rotation has 0.
 - *Rows as they were*: released rows that equal their originals and are not on the list of disclosed rows.
 
-## Atom mixing, as it comes
+## Atom mixing of k = 2..8
 """
 _EXACT = """
-## Atom mixing with exact centres
+## Atom mixing of k = 2..8 with exact centres
 """
 _RESCALED = """
 ## After the miner's own scaling, and clusterings that were not named

@@ -128,14 +128,19 @@ def _perturb(
 
 
 def _use_known_clusterings(perturber: Any, prepared: Prepared) -> None:
-    """Hand over the clusterings that are known already: naming them anew takes most of a preview's time."""
+    """Hand over the clusterings that are known already: naming them anew takes most of a preview's time.
+
+    Of the ladder these are the rungs that a preview looks at; the release keeps all of them.
+    """
     for parameter in perturber.catalogue_row().parameters:
         value = getattr(perturber, parameter.name)
         if parameter.kind == "perturber":
             _use_known_clusterings(value, prepared)
-        elif parameter.kind == "clusterings" and perturber.scaling == "std" and set(value) <= set(CLUSTERS):
-            known = tuple(SimpleNamespace(cluster_centers_=prepared.centres(k)) for k in value)
-            setattr(perturber, parameter.name, known)
+        elif parameter.kind == "clusterings" and perturber.scaling == "std":
+            wanted = CLUSTERS if isinstance(value, str) else value
+            if set(wanted) <= set(CLUSTERS) and not prepared.mixed:
+                wanted = tuple(SimpleNamespace(cluster_centers_=prepared.centres(k)) for k in wanted)
+            setattr(perturber, parameter.name, wanted)
 
 
 def _attack(prepared: Prepared, released: Floats, perturber: Any, same: bool, stream: Stream) -> AuditSession:
