@@ -43,8 +43,8 @@ def measure(quick: bool) -> Section:
     return Section(
         "Atom mixing",
         "`AtomMixing` with k = 2..8 on 20 columns against scikit-learn's `KMeans` (one start each) for the same k on "
-        f"the same {large:,} rows; the ladder (k = 2..20, the default) against that; exponent of its cost from {small:,} "
-        f"to {large:,} rows.",
+        f"the same {large:,} rows; the ladder (k = 2..20, the default) against that; exponent of its cost from "
+        f"{small:,} to {large:,} rows.",
         ["what", "seconds"],
         [[name, seconds] for name, seconds in best.items()],
         [
