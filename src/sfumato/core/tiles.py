@@ -6,10 +6,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import wraps
-from inspect import Parameter, signature
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sfumato.core.numbers import whole_number
 from sfumato.exceptions import ParameterError
@@ -49,21 +47,6 @@ def workers(threads: int | None, n_jobs: int | None = None, *, default: int = 1)
             f"threads={threads} and n_jobs={n_jobs} both say how many workers there are", hint="give one of them"
         )
     return asked.pop() if asked else default
-
-
-def takes_n_jobs(function: Callable[..., U]) -> Callable[..., U]:
-    """Return a function with the keyword `threads` that takes `n_jobs`, too, and says so; see `workers`."""
-
-    @wraps(function)
-    def with_n_jobs(*values: Any, threads: int | None = None, n_jobs: int | None = None, **options: Any) -> U:
-        return function(*values, threads=workers(threads, n_jobs), **options)
-
-    known = signature(function)
-    added = Parameter("n_jobs", Parameter.KEYWORD_ONLY, default=None, annotation="int | None")
-    with_n_jobs.__signature__ = known.replace(  # type: ignore[attr-defined]
-        parameters=[*known.parameters.values(), added]
-    )
-    return with_n_jobs
 
 
 def tile_rows(n_columns: int) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from inspect import signature
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -27,7 +26,7 @@ from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, sur
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Secret
 from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
-from sfumato.core.tiles import takes_n_jobs, tile_rows, workers
+from sfumato.core.tiles import tile_rows, workers
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame, as_library, is_empty, read_frame
 from sfumato.perturb.catalogue import method
@@ -72,14 +71,6 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     insecure_seed: int | None
     columns: Sequence[str | int] | None
     _state: FittedState
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Let methods with a fit or transform of their own take `n_jobs` as the others do."""
-        super().__init_subclass__(**options)
-        for name in {"fit", "fit_transform", "transform"} & vars(cls).keys():
-            own = vars(cls)[name]
-            if "n_jobs" not in signature(own).parameters:
-                setattr(cls, name, takes_n_jobs(own))
 
     # ---- what a method says of itself -------------------------------------------------------------------
 

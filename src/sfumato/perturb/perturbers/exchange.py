@@ -164,33 +164,37 @@ class AtomExchange(GuardShell):
         self.insecure_seed = insecure_seed
         self.columns = columns
 
-    def fit(self, X: Any, y: Any = None, *, threads: int = 1) -> Self:
+    def fit(self, X: Any, y: Any = None, *, threads: int | None = None, n_jobs: int | None = None) -> Self:
         """Learn which rows may exchange values; dataframes may hold text, dates and missing cells.
 
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
-        threads : int
-            Workers; the result does not depend on it.
+        threads, n_jobs : int, optional
+            Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
+            processor. Default: 1.
         """
         self._coding = find_coding(X, self.columns, self.kinds)
-        return super().fit(X if self._coding is None else self._coding.encode(X), threads=threads)
+        return super().fit(X if self._coding is None else self._coding.encode(X), threads=threads, n_jobs=n_jobs)
 
-    def fit_transform(self, X: Any, y: Any = None, *, threads: int = 1) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, threads: int | None = None, n_jobs: int | None = None) -> Any:
         """Fit on a table and release it; dataframes may hold text, dates and missing cells.
 
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
-        threads : int
-            Workers; the result does not depend on it.
+        threads, n_jobs : int, optional
+            Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
+            processor. Default: 1.
         """
         self._coding = find_coding(X, self.columns, self.kinds)
         if self._coding is None:
-            return super().fit_transform(X, threads=threads)
-        return self._coding.decode(super().fit_transform(self._coding.encode(X), threads=threads), X)
+            return super().fit_transform(X, threads=threads, n_jobs=n_jobs)
+        return self._coding.decode(super().fit_transform(self._coding.encode(X), threads=threads, n_jobs=n_jobs), X)
 
-    def transform(self, X: Any, *, row_start: int | None = None, threads: int = 1) -> Any:
+    def transform(
+        self, X: Any, *, row_start: int | None = None, threads: int | None = None, n_jobs: int | None = None
+    ) -> Any:
         """Release the fitted table.
 
         Parameters
@@ -199,13 +203,16 @@ class AtomExchange(GuardShell):
             The fitted table, or with `row_start` a batch of it.
         row_start : int, optional
             Absolute number of the first row of a batch.
-        threads : int
-            Workers; the result does not depend on it.
+        threads, n_jobs : int, optional
+            Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
+            processor. Default: 1.
         """
         coding = vars(self).get("_coding")
         if coding is None:
-            return super().transform(X, row_start=row_start, threads=threads)
-        return coding.decode(super().transform(coding.encode(X), row_start=row_start, threads=threads), X)
+            return super().transform(X, row_start=row_start, threads=threads, n_jobs=n_jobs)
+        return coding.decode(
+            super().transform(coding.encode(X), row_start=row_start, threads=threads, n_jobs=n_jobs), X
+        )
 
     def disclosed_rows(self) -> tuple[int, ...]:
         """Return the numbers of the rows that are published as they are.
