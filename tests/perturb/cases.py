@@ -51,6 +51,7 @@ def variants(**more: Any) -> list[Any]:
         p.AtomMixing(clusterings=(3,), decimals=1, **more),
         Guarded(p.NestedClustering(), clusterings=(2,), **more),
         p.AtomMixing(draws=1, **more),
+        p.AtomMixing(clusterings=(2, 4), other_scalings=("range", "raw"), draws=1, **more),
         p.AtomExchange(clusterings=(2, 5, 9), min_atom=12, draws=1, **more),
         p.AtomExchange(draws=1, detail={"level": "coarse", "rows": 12}, **more),
         p.AtomExchange(clusterings=(2, 4), exact_centres=True, scaling="gower", together=[("x0", "x4")], **more),

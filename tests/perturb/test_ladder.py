@@ -138,10 +138,44 @@ def test_rungs_are_fewer_for_small_tables_and_exact_centres() -> None:
     assert rungs(10**6, categories=False, exact=True) == tuple(range(2, 9))
 
 
+def test_weighted_pulls_find_the_nearest_centre_of_another_scaling() -> None:
+    rng = np.random.default_rng(0)
+    space = Space(np.zeros(3), np.ones(3), 14)
+    weights = np.array([1.0, 0.04, 0.3])
+    centres = np.rint(rng.normal(size=(5, 3)) * 2.0**14)
+    named = Named(space, (centres[:2], centres), (True, False), (False, False), (0.0, 0.0), (None, weights))
+    rows = rng.normal(size=(3, 4000))
+    plain, weighted = named.labels(rows)
+    away = rows.T[:, None] - centres * 2.0**-14
+    assert np.array_equal(plain, (away[:, :2] ** 2).sum(axis=2).argmin(axis=1))
+    found = (away**2 * weights).sum(axis=2).argmin(axis=1)
+    assert np.mean(weighted != found) < 0.001  # weighted centres are rounded to whole steps
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_another_scaling_is_kept_if_it_is_named(method) -> None:
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([rng.standard_t(3, size=3000), rng.uniform(size=3000), rng.uniform(size=3000)])
+
+    def lost_by_range(released: np.ndarray) -> float:
+        scaled = [(one - rows.min(axis=0)) / np.ptp(rows, axis=0) for one in (rows, released)]
+        labels = [KMeans(4, n_init=20, random_state=0).fit(one).labels_ for one in scaled]
+        return misclassification_rate(*labels)
+
+    with_it, without = (
+        lost_by_range(np.asarray(method([2, 4], other_scalings=other, draws=1, insecure_seed=3).fit_transform(rows)))
+        for other in (["range"], [])
+    )
+    assert with_it <= 0.03
+    assert with_it < without / 2
+
+
 @pytest.mark.parametrize("wanted", ["finest", {"atom": 0.1}, {"rows": -1}, {"residual": "much"}])
 def test_a_detail_that_does_not_exist_is_refused(wanted, people) -> None:
     with pytest.raises(ParameterError):
         AtomMixing(detail=wanted, insecure_seed=1).fit(people)
+    with pytest.raises(ParameterError, match="other_scalings"):
+        AtomMixing(other_scalings=["minmax"], insecure_seed=1).fit(people)
     with pytest.raises(ParameterError, match="detail is"):
         sf.release("no.csv", "there.csv", detail=wanted)
 

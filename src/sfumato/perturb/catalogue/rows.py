@@ -32,6 +32,13 @@ _SCALING = Parameter(
     choices=("std", "range"),
     optional=True,
 )
+_OTHER_SCALINGS = Parameter(
+    "other_scalings",
+    "scalings",
+    (),
+    "scalings in which k-means is kept, too: standard deviations, ranges, raw values",
+    choices=("std", "range", "raw"),
+)
 _FINISHING = (
     Parameter("decimals", "decimals", None, "decimals of the released columns; integers have none", optional=True),
     Parameter("bounds", "bounds", None, "smallest and largest value of a column", optional=True),
@@ -69,6 +76,7 @@ METHODS: tuple[Method, ...] = (
                 "exact_centres", "flag", False, "keep every named centre exactly, which publishes rows that are alone"
             ),
             _SCALING,
+            _OTHER_SCALINGS,
             Parameter("guard", "flag", True, "whether rows are held in the regions of their clusters"),
             Parameter(
                 "spread",
@@ -132,6 +140,7 @@ METHODS: tuple[Method, ...] = (
                 choices=("std", "range", "gower"),
                 optional=True,
             ),
+            _OTHER_SCALINGS,
             Parameter(
                 "draws",
                 "integer",

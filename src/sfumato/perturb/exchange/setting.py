@@ -123,7 +123,8 @@ class Setting(Hidden):
         begins = np.cumsum([0, *(sizes * times)])[:-1]
         own = np.tile(self.atoms.labels[of], times) + begins
         which = np.repeat(np.arange(len(begins)), np.tile(sizes, times))
-        return Swaps(self.space, self.space.coordinates(values), self.units, own, which, centres)
+        drawn = self.atoms.named.pulls(centres)
+        return Swaps(self.space, self.space.coordinates(values), self.units, own, which, *drawn)
 
     def swaps_in(self, values: Floats, atom: int, centres: Floats) -> Swaps:
         """Return rows of one atom ready to exchange values among one another, with only the walls that they can reach.
@@ -141,7 +142,8 @@ class Setting(Hidden):
         sizes = sizes * (len(centres) // sum(sizes))
         begins = np.cumsum([0, *sizes])[:-1]
         own = np.tile(self.atoms.labels[atom], len(sizes) // len(self.atoms.named.sizes)) + begins
-        coordinates, pull = self.space.coordinates(values), Pull(self.space, centres)
+        pulls, halves = self.atoms.named.pulls(centres)
+        coordinates, pull = self.space.coordinates(values), Pull(self.space, pulls, halves)
         mine = np.repeat(own, sizes)
         gap = pull.half - pull.half[mine]
         for unit in self.units:
@@ -160,7 +162,8 @@ class Setting(Hidden):
             self.units,
             np.tile(place[own[kept]], (values.shape[1], 1)),
             np.searchsorted(kept, which),
-            centres[near],
+            pulls[near],
+            halves[near],
         )
 
     def taken(self, values: Floats, swaps: Swaps) -> Floats:

@@ -89,6 +89,12 @@ class MixedSpace(Space):
                 inside[axis.first] = (values - axis.offset) / axis.unit
         return inside
 
+    def unit_ratio(self, units: Floats) -> Floats:
+        """Return how many of the given units of each column one unit of this space is; categories count as they do."""
+        return np.concatenate(
+            [np.ones(axis.levels) if axis.levels else [axis.unit / units[at]] for at, axis in enumerate(self.axes)]
+        )
+
     def height(self, axis: Axis) -> float:
         """Return the coordinate of a row in the dimension of its category, in whole steps."""
         return float(np.rint(axis.height * 2.0**self.bits))
@@ -142,16 +148,16 @@ class Pull:
     Parameters
     ----------
     space : MixedSpace
-    centres : array of shape (c, dimensions)
-        In whole steps.
+    pulls : array of shape (c, dimensions)
+    halves : array of shape (c,)
+        What draws rows towards centres; see `Named.pulls`.
     """
 
-    def __init__(self, space: MixedSpace, centres: Floats) -> None:
-        self._space = space
-        self.half = (centres * centres).sum(axis=1) / 2
+    def __init__(self, space: MixedSpace, pulls: Floats, halves: Floats) -> None:
+        self._space, self.half = space, halves
         self._tables = []
         for axis in space.axes:
-            own = centres[:, axis.first : axis.first + axis.width].T
+            own = pulls[:, axis.first : axis.first + axis.width].T
             if axis.levels:
                 own = own * space.height(axis)
             self._tables.append(np.ascontiguousarray(own))

@@ -53,7 +53,8 @@ class Swaps:
         The row's own centre of every clustering.
     which : array of shape (c,)
         The clustering of every centre.
-    centres : array of shape (c, dimensions)
+    pulls, halves : arrays of shape (c, dimensions) and (c,)
+        What draws rows towards centres; see `Named.pulls`.
 
     Attributes
     ----------
@@ -68,14 +69,15 @@ class Swaps:
         units: Sequence[Sequence[int]],
         own: Integers,
         which: Integers,
-        centres: Floats,
+        pulls: Floats,
+        halves: Floats,
     ) -> None:
-        self.coordinates, self.units, self._pull = coordinates, units, Pull(space, centres)
+        self.coordinates, self.units, self._pull = coordinates, units, Pull(space, pulls, halves)
         self._own, self._which = own, which
         self.n = coordinates.shape[1]
         self.source = np.tile(np.arange(self.n), (len(units), 1))
         everyone = np.arange(self.n)
-        small = self.n * len(units) * len(centres) <= _MOST_KNOWN
+        small = self.n * len(units) * len(halves) <= _MOST_KNOWN
         self._known = np.stack([self._computed(unit, everyone) for unit in range(len(units))]) if small else None
 
     def pull(self, unit: int, holders: Integers) -> Floats:

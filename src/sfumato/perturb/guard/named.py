@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, likely_centres
 from sfumato.cluster.prototypes import likely_prototypes
-from sfumato.core.linear import exact_product, lattice_bits, to_steps
+from sfumato.core.linear import LARGEST_STEPS, exact_product, lattice_bits, sum_in_order, to_steps
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -66,6 +66,10 @@ class Space(Hidden):
         tile: Floats = inside * self.unit[:, None] + self.offset[:, None]
         return tile
 
+    def unit_ratio(self, units: Floats) -> Floats:
+        """Return how many of the given units of each column one unit of this space is, for each dimension."""
+        return self.unit / units
+
     def steps(self, inside: Floats) -> Floats:
         """Return values of this space as whole numbers of steps."""
         return to_steps(inside, self.bits)
@@ -102,6 +106,22 @@ def best_row(scores: Floats) -> Integers:
     return best.astype(np.int64)
 
 
+def other_weights(facts: Facts, moments: Moments, space: Space, scalings: Sequence[str]) -> list[Floats]:
+    """Return what a squared difference in each dimension of a space counts in other scalings, the largest as 1.
+
+    Parameters
+    ----------
+    scalings : sequence of str
+        "std", "range" or "raw".
+    """
+    units = {"std": moments.deviation(), "range": facts.high - facts.low, "raw": np.ones(len(facts.low))}
+    found = []
+    for one in scalings:
+        ratio = space.unit_ratio(np.where(units[one] > 0, units[one], 1.0))
+        found.append((ratio / ratio.max()) ** 2)
+    return found
+
+
 @dataclass(frozen=True, repr=False)
 class Named(Hidden):
     """Centres of the named clusterings, on the lattice of their space.
@@ -115,6 +135,9 @@ class Named(Hidden):
         Which of them were asked for as a number of k-means clusters.
     modes : tuple of bool
         Which of them have the modes of categories in their centres, as k-prototypes has; empty for none.
+    weights : tuple of arrays of shape (d,) or None
+        What a squared difference in each dimension counts, where a clustering was named in another scaling than that of
+        the space; None or nothing at all: the same everywhere.
     doubts : tuple of float
         Share of the labels that a miner with starts of their own gives otherwise, on average; 0 where it is not known.
     """
@@ -124,6 +147,7 @@ class Named(Hidden):
     counted: tuple[bool, ...]
     modes: tuple[bool, ...] = ()
     doubts: tuple[float, ...] = ()
+    weights: tuple[Floats | None, ...] = ()
 
     @cached_property
     def stacked(self) -> Floats:
@@ -135,10 +159,36 @@ class Named(Hidden):
         """Number of clusters of each clustering."""
         return tuple(len(centres) for centres in self.centres)
 
+    @cached_property
+    def _pulls(self) -> tuple[Floats, Floats]:
+        return self.pulls(self.stacked)
+
+    def pulls(self, centres: Floats) -> tuple[Floats, Floats]:
+        """Return what draws rows towards centres, p of shape (c, d) and h of shape (c,): the nearest has most p.x - h.
+
+        In the scaling of the space p is the centre and h half of its square. In another scaling both are weighted: the
+        walls between centres are half-spaces in any of them.
+
+        Parameters
+        ----------
+        centres : array of shape (c, d)
+            Those of all clusterings below one another, once or several times, in whole steps.
+        """
+        if not any(one is not None for one in self.weights):
+            return centres, (centres * centres).sum(axis=1) / 2
+        every = [
+            np.ones((size, centres.shape[1])) if one is None else np.tile(one, (size, 1))
+            for one, size in zip(self.weights, self.sizes, strict=True)
+        ]
+        weights = np.concatenate(every * (len(centres) // len(self.stacked)))
+        pulls: Floats = np.rint(weights * centres)
+        return pulls, np.rint(sum_in_order(weights * centres * centres)) / 2
+
     def labels(self, inside: Floats) -> Integers:
         """Return the label of every row in every clustering, shape (clusterings, rows)."""
-        scores = exact_product(self.stacked, self.space.steps(inside))
-        scores -= ((self.stacked * self.stacked).sum(axis=1) / 2)[:, None]
+        pulls, halves = self._pulls
+        scores = exact_product(pulls, self.space.steps(inside))
+        scores -= halves[:, None]
         ends = np.cumsum(self.sizes)
         return np.stack([best_row(scores[end - size : end]) for end, size in zip(ends, self.sizes, strict=True)])
 
@@ -175,6 +225,7 @@ def name_clusterings(
     care: int = USUAL_CARE,
     *,
     ladder: bool = False,
+    weights: Sequence[Floats] = (),
 ) -> Named:
     """Return the centres of the clusterings to keep.
 
@@ -193,6 +244,8 @@ def name_clusterings(
         More means more starts.
     ladder : bool
         Whether the clusterings are rungs of the ladder, which are many.
+    weights : sequence of arrays of shape (d,)
+        Other scalings in which k-means is named, too: what a squared difference in each dimension counts there.
     """
     steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
     distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
@@ -205,6 +258,10 @@ def name_clusterings(
         elif is_count(wanted):
             if int(wanted) <= distinct:  # otherwise there are fewer different rows than clusters: nothing to keep
                 found.append(_rung(steps, int(wanted), streams, care, ladder=ladder))
+                found += [
+                    _rung_elsewhere(steps, one, int(wanted), streams.child(f"scaling {number}"), care, ladder=ladder)
+                    for number, one in enumerate(weights)
+                ]
         elif hasattr(wanted, "cluster_centers_"):
             found.append(_One(_given(space, wanted.cluster_centers_, len(steps))))
         else:
@@ -217,6 +274,7 @@ def name_clusterings(
         tuple(one.counted for one in found),
         tuple(one.modes for one in found),
         tuple(one.doubt for one in found),
+        tuple(one.weights for one in found),
     )
 
 
@@ -227,6 +285,17 @@ class _One(NamedTuple):
     counted: bool = False
     modes: bool = False
     doubt: float = 0.0
+    weights: Floats | None = None
+
+
+def _rung_elsewhere(steps: Floats, weights: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -> _One:
+    """Return k-means with a number of clusters in another scaling, as centres of the space."""
+    factors = np.sqrt(weights)
+    bits = lattice_bits(float((np.abs(steps).max(axis=1, initial=0.0) * factors).max(initial=0.0)))
+    found = _rung(np.ascontiguousarray(to_steps(steps * factors[:, None], bits)), k, streams, care, ladder=ladder)
+    back = np.divide(2.0**-bits, factors, out=np.zeros_like(factors), where=factors > 0)
+    centres = np.clip(np.rint(found.centres * back), -LARGEST_STEPS, LARGEST_STEPS)
+    return found._replace(centres=centres, counted=False, weights=weights)
 
 
 def _rung(steps: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -> _One:

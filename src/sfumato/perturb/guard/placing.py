@@ -180,7 +180,7 @@ class Placed(Hidden):
 def plain_regions(atoms: Atoms, low: Floats, high: Floats) -> Regions:
     """Return the regions of the named centres."""
     named = atoms.named
-    return Regions.build(named.space, [named.stacked], atoms.labels, named.sizes, low, high)
+    return Regions.build(named.space, [named.pulls(named.stacked)], atoms.labels, named.sizes, low, high)
 
 
 def released_regions(atoms: Atoms, means: Floats, plain: Regions) -> Regions:
@@ -207,7 +207,8 @@ def _regions_of(atoms: Atoms, released: Floats, plain: Regions) -> Regions:
     """Return the regions of the named centres and of released ones, or of the latter alone."""
     named = atoms.named
     sets = [released] if atoms.new_centres_only else [named.stacked, released]
-    return Regions.build(named.space, sets, atoms.labels, named.sizes, plain.low, plain.high)
+    drawn = [named.pulls(centres) for centres in sets]
+    return Regions.build(named.space, drawn, atoms.labels, named.sizes, plain.low, plain.high)
 
 
 def place_atoms(

@@ -55,14 +55,20 @@ class Regions(Hidden):
 
     @classmethod
     def build(
-        cls, space: Space, sets: Sequence[Floats], labels: Integers, sizes: Sequence[int], low: Floats, high: Floats
+        cls,
+        space: Space,
+        sets: Sequence[tuple[Floats, Floats]],
+        labels: Integers,
+        sizes: Sequence[int],
+        low: Floats,
+        high: Floats,
     ) -> Self:
         """Return the regions in which all sets of centres give an atom its labels.
 
         Parameters
         ----------
-        sets : sequence of arrays of shape (sum of sizes, d)
-            Centres in whole steps.
+        sets : sequence of pairs of arrays of shape (sum of sizes, d) and (sum of sizes,)
+            What draws rows towards centres; see `Named.pulls`.
         labels : array of shape (a, clusterings)
         low, high : arrays of shape (d,)
         """
@@ -75,14 +81,14 @@ class Regions(Hidden):
             axis=1,
         )
         own = np.concatenate([own_one + i * int(ends[-1]) for i in range(len(sets))], axis=1)
-        centres = np.concatenate(list(sets))
+        centres = np.concatenate([pulls for pulls, _ in sets])
         squared = np.zeros(own.shape)
         for column in centres.T:
             difference = column[None, :] - column[own]
             squared += difference * difference
         lengths = np.where(squared > 0, np.sqrt(squared) * 2.0**-space.bits, 1.0)
         every = tuple(sizes) * len(sets)
-        return cls(space, centres, own, (centres * centres).sum(axis=1) / 2, lengths, low, high, every)
+        return cls(space, centres, own, np.concatenate([halves for _, halves in sets]), lengths, low, high, every)
 
     def _gaps(self, steps: Floats, atoms: Integers) -> Floats:
         """Return how much nearer the own centre is than each other one, shape (c, rows), in steps squared."""

@@ -30,6 +30,7 @@ from sfumato.perturb.guard.named import (
     find_space,
     is_count,
     name_clusterings,
+    other_weights,
     rungs,
 )
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
@@ -181,6 +182,7 @@ class GuardShell(Perturber):
 
     clusterings: Any
     detail: Any = "medium"
+    other_scalings: Any = ()
     scaling: str | None
     decimals: Any
     bounds: Any
@@ -203,6 +205,8 @@ class GuardShell(Perturber):
 
     def _own_parameters(self) -> dict[str, Any]:
         own = super()._own_parameters()
+        if not self.other_scalings:
+            own.pop("other_scalings", None)
         if self._on_ladder:
             return own
         own.pop("detail", None)  # nothing joins then: releases of earlier versions come out the same
@@ -309,7 +313,10 @@ class GuardShell(Perturber):
         space = find_space(facts, moments, self.scaling)
         rows, ladder = sample.values(), self._on_ladder
         wanted = rungs(facts.n_rows, categories=False, exact=self._exact) if ladder else self.clusterings
-        named = name_clusterings(space, wanted, rows, sample.labels(), streams, self._care, ladder=ladder)
+        weights = other_weights(facts, moments, space, self.other_scalings)
+        named = name_clusterings(
+            space, wanted, rows, sample.labels(), streams, self._care, ladder=ladder, weights=weights
+        )
         sums = yield from ask(ClusterSums(space, named))
         atoms, joined, shift = sums.atoms(), None, np.zeros(named.stacked.shape)
         if ladder and not self._exact:

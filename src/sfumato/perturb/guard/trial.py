@@ -124,7 +124,9 @@ class Trial:
 def _asked(named: Named) -> list[int]:
     """Return the clusterings that k-means is asked about: its own, and of many every second or third."""
     modes = named.modes or (False,) * len(named.centres)
-    own = [index for index, of_modes in enumerate(modes) if not of_modes]  # k-prototypes is none of its own
+    elsewhere = [one is not None for one in named.weights] or [False] * len(named.centres)
+    # k-prototypes is none of its own, and other scalings are not those in which it is asked
+    own = [index for index, of_modes in enumerate(modes) if not of_modes and not elsewhere[index]]
     if len(own) <= _MOST_ASKED:
         return own
     chosen, last = [], 0.0

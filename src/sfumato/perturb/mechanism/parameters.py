@@ -125,8 +125,8 @@ class Parameter:
     name : str
     kind : str
         "number", "integer", "choice", "flag", "numbers" (one, or one for each column), "number or integer"
-        (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "detail", "decimals",
-        "bounds", "kinds", "held", "together", "relations".
+        (a share, or a count), "pairs", "operations", "distributions", "perturber", "clusterings", "detail", "scalings",
+        "decimals", "bounds", "kinds", "held", "together", "relations".
     default : object
     help : str
         One line in plain words.
@@ -179,6 +179,7 @@ class Parameter:
                 "distributions": "one ('normal', mean, sd) or ('uniform', low, high) for each column",
                 "perturber": "a perturber of sfumato",
                 "clusterings": "'ladder', or numbers of k-means clusters or fitted clusterers, at least one",
+                "scalings": "some of 'std', 'range' and 'raw'",
                 "detail": "'coarse', 'medium', 'fine', or limits by name: atoms, rows, residual, loss",
                 "decimals": "an integer, or one for each column by name",
                 "bounds": "(low, high) for each column by name",
@@ -247,6 +248,8 @@ def _fits(parameter: Parameter, value: Any) -> bool:
         return hasattr(value, "fit_batches") and hasattr(value, "transform") and not isinstance(value, type)
     if kind == "clusterings":
         return value == "ladder" if isinstance(value, str) else _is_sequence(value) and len(value) > 0
+    if kind == "scalings":
+        return _is_sequence(value) and all(one in parameter.choices for one in value)
     if kind == "detail":
         return isinstance(value, str | Mapping)  # which are allowed says perturb/guard/joined.py
     if kind == "decimals":

@@ -30,7 +30,7 @@ from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space, rare_levels
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.joined import Joined
-from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings, rungs
+from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings, other_weights, rungs
 from sfumato.perturb.guard.settle import column_decimals
 from sfumato.perturb.guard.shell import SAMPLE_ROWS, Collected, GuardShell, Stored
 from sfumato.perturb.guard.sums import ClusterSums
@@ -107,6 +107,8 @@ class AtomExchange(GuardShell):
         Whether every kept centre stays exactly where it is, which publishes rows that are alone. Default: False.
     scaling : "std", "range", "gower" or None
         Space in which the clusterings are named. Default: "std".
+    other_scalings : sequence of "std", "range" or "raw"
+        Scalings of the numbers in which k-means is kept, too. Default: none.
     draws : int
         Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
         best with the original. Default: 12.
@@ -140,6 +142,7 @@ class AtomExchange(GuardShell):
         min_atom: int = 5,
         exact_centres: bool = False,
         scaling: str | None = "std",
+        other_scalings: Sequence[str] = (),
         draws: int = 12,
         decimals: Mapping[str, int] | int | None = None,
         *,
@@ -157,6 +160,7 @@ class AtomExchange(GuardShell):
         self.min_atom = min_atom
         self.exact_centres = exact_centres
         self.scaling = scaling
+        self.other_scalings = other_scalings
         self.draws = draws
         self.decimals = decimals
         self.key = key
@@ -254,7 +258,8 @@ class AtomExchange(GuardShell):
         wanted = self.clusterings
         if ladder:
             wanted = rungs(facts.n_rows, categories=bool(space.categories), exact=self._exact)
-        named = name_clusterings(space, wanted, rows, sample.labels(), streams, care, ladder=ladder)
+        weights = other_weights(facts, moments, space, self.other_scalings)
+        named = name_clusterings(space, wanted, rows, sample.labels(), streams, care, ladder=ladder, weights=weights)
 
         bonds = self._bonds(facts, rows, kinds, decimals, coding)
         sums, broken = yield from ask_both(ClusterSums(space, named), BrokenRows(bonds))

@@ -70,6 +70,9 @@ class AtomMixing(GuardShell):
         Whether every kept centre stays exactly where it is, which publishes rows that are alone. Default: False.
     scaling : "std", "range" or None
         Space in which the clusterings are named.
+    other_scalings : sequence of "std", "range" or "raw"
+        Scalings in which k-means is kept, too, for miners who scale by something else. That takes more walls: more atoms
+        join, and more labels are given up. Default: none.
     guard : bool
         False leaves out the guard: means and scatter are kept, labels are not. Default: True.
     spread : number
@@ -106,6 +109,7 @@ class AtomMixing(GuardShell):
         min_atom: int = 5,
         exact_centres: bool = False,
         scaling: str | None = "std",
+        other_scalings: Sequence[str] = (),
         guard: bool = True,
         spread: float | None = None,
         draws: int = 6,
@@ -122,6 +126,7 @@ class AtomMixing(GuardShell):
         self.min_atom = min_atom
         self.exact_centres = exact_centres
         self.scaling = scaling
+        self.other_scalings = other_scalings
         self.guard = guard
         self.spread = spread
         self.draws = draws
