@@ -8,7 +8,8 @@ from sfumato.perturb.mechanism.parameters import Parameter, Span
 
 _NUMERIC = {"number", "numbers", "integer", "number or integer"}
 CONTROLS = ("slider", "number", "choice", "flag", "fixed")
-SHOWN = {*_NUMERIC, "choice", "flag"}  # kinds of parameters that have a control
+_WORDS = {"choice", "detail"}  # one word of several
+SHOWN = {*_NUMERIC, *_WORDS, "flag"}  # kinds of parameters that have a control
 
 
 def control(parameter: Parameter) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def control(parameter: Parameter) -> dict[str, Any]:
     }
     if parameter.secret:
         return {**data, "control": "fixed", "default": None, "text": "drawn by the key"}
-    if parameter.kind == "choice":
+    if parameter.kind in _WORDS:
         return {**data, "control": "choice", "choices": list(parameter.choices)}
     if parameter.kind == "flag":
         return {**data, "control": "flag"}

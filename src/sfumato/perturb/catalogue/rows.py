@@ -23,6 +23,7 @@ _DETAIL = Parameter(
     "detail",
     "medium",
     "how finely the ladder may cut the table: coarse, medium or fine, or limits of one's own",
+    choices=("coarse", "medium", "fine"),
 )
 _SCALING = Parameter(
     "scaling",

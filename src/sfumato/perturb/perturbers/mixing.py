@@ -71,7 +71,7 @@ class AtomMixing(GuardShell):
     scaling : "std", "range" or None
         Space in which the clusterings are named.
     other_scalings : sequence of "std", "range" or "raw"
-        Scalings in which k-means is kept, too, for miners who scale by something else. That takes more walls: more atoms
+        Scalings in which k-means is kept, too, for miners who scale by something else. More walls mean that more atoms
         join, and more labels are given up. Default: none.
     guard : bool
         False leaves out the guard: means and scatter are kept, labels are not. Default: True.
