@@ -15,7 +15,7 @@ def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
     Parameters
     ----------
     knowledge : Knowledge
-        The numbers of clusters are the public parameter `clusterings`, those of the ladder if it is not public.
+        The numbers of clusters are the public parameter `clusterings`, 2 to 8 if it is not public.
     deadline : Deadline
         Checked between clusterings.
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: rungs of the ladder that cut a table about as finely as a release that keeps all of them
-CLUSTERS = (2, 3, 5, 8, 12, 18)
+#: the numbers of clusters that are looked at when nothing is known of those that a release keeps
+CLUSTERS = tuple(range(2, 9))
+_RUNGS = (2, 3, 5, 8, 12, 18)  # of the ladder; they cut a table about as finely as a release that keeps all of them
 _FEW_ROWS, _FEW_CLUSTERS = 2000, 12  # the ladder of a small table ends earlier
 _CHUNK = 65_536
 _ROWS = 10_000
@@ -182,17 +183,19 @@ def clusterings_of(table: FloatArray, labels: IntArray, scaling: str = "std") ->
 
 
 def clusters_of(parameters: Mapping[str, object], n_rows: int) -> tuple[int, ...]:
-    """Return the numbers of clusters of a release: those of the public parameter `clusterings`, else the ladder's.
+    """Return the numbers of clusters of a release: those of the public parameter `clusterings`, or 2 to 8.
 
     Examples
     --------
-    >>> clusters_of({"clusterings": [2, 4]}, 500), clusters_of({}, 500)
+    >>> clusters_of({"clusterings": [2, 4]}, 500), clusters_of({"clusterings": "ladder"}, 500)
     ((2, 4), (2, 3, 5, 8, 12))
     """
     named = parameters.get("clusterings")
     if isinstance(named, list | tuple | range) and named and all(isinstance(k, int) for k in named):
         return tuple(named)
-    return CLUSTERS if n_rows >= _FEW_ROWS else tuple(k for k in CLUSTERS if k <= _FEW_CLUSTERS)
+    if named != "ladder":
+        return CLUSTERS
+    return _RUNGS if n_rows >= _FEW_ROWS else tuple(k for k in _RUNGS if k <= _FEW_CLUSTERS)
 
 
 def name_clusterings(
