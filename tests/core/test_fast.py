@@ -166,7 +166,8 @@ def test_starts_of_k_means_and_how_far_clusterings_agree(seed, rows, columns, k,
         starts = [plus_plus(steps, k, draw) for draw in draws]
         runs = [lattice_lloyd(steps, start, rounds=2) for start in starts]
         apart = [other_labels(one[1], other[1]) for one in runs for other in runs]
-        return *starts, agreed(runs, 10), np.array(apart)
+        centres, doubt = agreed(runs, 10)
+        return *starts, centres, np.array([doubt, *apart])
 
     same_bits(run)
 
@@ -191,7 +192,8 @@ def test_points_pushed_into_their_regions(seed, rows, columns, bounded) -> None:
     low, high = (
         (np.full(columns, -0.5), np.full(columns, 0.0)) if bounded else np.full((2, columns), np.inf) * [[-1], [1]]
     )
-    regions = Regions.build(space, sets, labels, sizes, low, high)
+    drawn = [(centres, (centres * centres).sum(axis=1) / 2) for centres in sets]
+    regions = Regions.build(space, drawn, labels, sizes, low, high)
     points, atoms = rng.normal(size=(columns, rows)), rng.integers(0, 12, rows)
     inset = rng.choice([0.0, 0.1, 0.5], rows)
     same_bits(lambda: regions.push_inside(points, atoms, inset=inset, least=0.02, rounds=30))
