@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.policy.model import Column, Columns, Enhance, Guard, Limits, Policy, ReleaseChoice
+from sfumato.policy.model import Column, Columns, Detail, Enhance, Guard, Limits, Policy, ReleaseChoice
 from tests.cli.typed import typed
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
@@ -104,8 +104,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_policy_reference_names_every_setting_and_no_other() -> None:
     page = (GUIDE / "policy.md").read_text(encoding="utf-8")
     table = page[page.index("## Every setting") : page.index("Every column that is neither")]
-    named = set(re.findall(r"^\|[^|]*\| `(\w+)` \|", table, re.MULTILINE))
-    models = (Columns, Column, Enhance, Guard, Limits, ReleaseChoice)
+    cells = re.findall(r"^\|[^|]*\| (`\w+`(?:, `\w+`)*) \|", table, re.MULTILINE)
+    named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    models = (Columns, Column, Enhance, Guard, Detail, Limits, ReleaseChoice)
     fields = {field for model in models for field in model.model_fields} | {"name"}
     assert named == fields
     sections = set(re.findall(r"`\[(\w+)", table))

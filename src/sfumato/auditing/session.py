@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attack.atoms.regions import clusters_of
+from sfumato.attack.atoms.regions import LADDER, clusters_of, every_rung
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.knowledge import Kinds
@@ -158,9 +158,13 @@ class AuditSession(Hidden):
         )
 
     def _company(self) -> Any:
-        """Return who is alike by the clusters that a release of a table with categories keeps; None for numbers."""
-        if not self._categories or not self.tables.same_columns:
+        """Return who is alike by the clusters that a release keeps; None where it keeps none, or nobody says so."""
+        if not self.tables.same_columns or not (self._categories or self._public.get("clusterings")):
             return None
+        if self._public.get("clusterings") == LADDER:
+            return same_clusters(
+                self.tables.released, self._categories, every_rung(len(self.tables.released)), self.seed
+            )
         clusters = clusters_of(self._public, len(self.tables.original))
         return same_clusters(self.tables.original, self._categories, clusters, self.seed)
 

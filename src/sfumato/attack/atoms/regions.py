@@ -23,8 +23,9 @@ IntArray = NDArray[np.int64]
 
 #: the numbers of clusters that are looked at when nothing is known of those that a release keeps
 CLUSTERS = tuple(range(2, 9))
-_RUNGS = (2, 3, 5, 8, 12, 18)  # of the ladder; they cut a table about as finely as a release that keeps all of them
-_FEW_ROWS, _FEW_CLUSTERS = 2000, 12  # the ladder of a small table ends earlier
+LADDER = "ladder"  # what a release says that keeps k-means with every number of clusters
+_RUNGS = (2, 3, 5, 8, 12, 18)  # of it; they cut a table about as finely as a release that keeps all of them
+_FEW_ROWS, _FEW_CLUSTERS, _MOST_CLUSTERS = 2000, 12, 20  # the ladder of a small table ends earlier
 _CHUNK = 65_536
 _ROWS = 10_000
 
@@ -193,9 +194,14 @@ def clusters_of(parameters: Mapping[str, object], n_rows: int) -> tuple[int, ...
     named = parameters.get("clusterings")
     if isinstance(named, list | tuple | range) and named and all(isinstance(k, int) for k in named):
         return tuple(named)
-    if named != "ladder":
+    if named != LADDER:
         return CLUSTERS
     return _RUNGS if n_rows >= _FEW_ROWS else tuple(k for k in _RUNGS if k <= _FEW_CLUSTERS)
+
+
+def every_rung(n_rows: int) -> range:
+    """Return all numbers of clusters that the ladder of a table has."""
+    return range(2, (_MOST_CLUSTERS if n_rows >= _FEW_ROWS else _FEW_CLUSTERS) + 1)
 
 
 def name_clusterings(

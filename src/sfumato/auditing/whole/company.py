@@ -1,8 +1,8 @@
 """Who is alike: what the kept clusters tell of a person, they tell of everybody in them, and that is no leak.
 
-A release that keeps clusterings says of each row in which cluster it is. On tables with categories that alone makes
-many cells right. So guesses are held against those for another person of the same clusters, not only against a
-constant.
+A release that keeps clusterings says of each row in which cluster it is. That alone makes many cells right. So guesses
+are held against those for another person of the same clusters, not only against a constant. Where a release keeps the
+ladder, in which rows give up some labels, people are alike whose released rows share their clusters.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ _MOST_ROWS = 4_000  # on which the clusters are found
 _STARTS = 3
 
 
-def same_clusters(original: Floats, categories: Sequence[int], clusters: Sequence[int], seed: int) -> Integers:
+def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[int], seed: int) -> Integers:
     """Return a number for each row, the same for rows that share their cluster for every number of clusters.
 
     Parameters
     ----------
-    original : array of shape (n, d)
+    rows : array of shape (n, d)
         Without missing cells.
     categories : sequence of int
         The columns that hold codes 0, 1, ...
     clusters : sequence of int
     """
-    (table,), raw = one_hot([original], categories)
+    (table,), raw = one_hot([rows], categories)
     deviation = np.where(raw | (table.std(axis=0) == 0), 1.0, table.std(axis=0))
-    rows = (table - np.where(raw, 0.0, table.mean(axis=0))) / deviation
-    chosen = np.random.default_rng([seed, 3]).permutation(len(rows))[:_MOST_ROWS]
-    codes: Integers = np.zeros(len(rows), dtype=np.int64)
+    points = (table - np.where(raw, 0.0, table.mean(axis=0))) / deviation
+    chosen = np.random.default_rng([seed, 3]).permutation(len(points))[:_MOST_ROWS]
+    codes: Integers = np.zeros(len(points), dtype=np.int64)
     for k in clusters:
         if k < len(chosen):
-            labels = KMeans(k, n_init=_STARTS, random_state=seed).fit(rows[chosen]).predict(rows)
+            labels = KMeans(k, n_init=_STARTS, random_state=seed).fit(points[chosen]).predict(points)
             codes = np.unique(codes * k + labels, return_inverse=True)[1].ravel()
     return codes
