@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 import sfumato as sf
 from sfumato.auditing.inversion import invert
 from sfumato.auditing.run import audit
+from sfumato.datasets import CONFIDENTIAL, demo_table
 from tests.attack.test_atoms import clustered, mixed, named
 
 QUICK = ["as-released", "moments", "atom-mean", "nearest", "atom-likelihood", "span", "cluster-sums", "affine"]
@@ -51,3 +53,16 @@ def test_linkage_before_and_after_inversion_is_measured_on_the_same_rows():
     report = audit(x, x + 0.05, attacks=["moments", "nearest"], utility=False)
     assert report.inverted.rows == 2000
     assert report.inverted.linked_as_released == pytest.approx(report.inverted.linked_inverted)
+
+
+def test_what_the_ladder_tells_of_everybody_is_no_leak_and_a_near_copy_is():
+    table = demo_table().select(CONFIDENTIAL).head(1500)
+    method = sf.perturb.AtomMixing(draws=1, insecure_seed=1)
+    attacks = ["as-released", "quantiles", "spectral"]
+    found = audit(table, method.fit_transform(table), method=method, attacks=attacks, utility=False)
+    assert found.grade == "A"
+    told = next(result for result in found.attacks if result.id == "quantiles")
+    assert told.baseline > told.rate - 0.05  # somebody else of the same clusters is guessed as well
+    draw = np.random.default_rng(0)
+    near = table.with_columns(pl.col(name) * (1 + 0.001 * draw.normal(size=len(table))) for name in CONFIDENTIAL)
+    assert audit(table, near, method=method, attacks=attacks, utility=False).grade == "F"

@@ -27,10 +27,12 @@ def release(data: Path, *more: str, out: str = "out.csv", start=typed):
     return start("release", str(data), "-o", str(data.parent / out), *columns, *more)
 
 
-def test_three_lines_say_what_was_done_dropped_and_must_be_known(data: Path) -> None:
+def test_three_lines_say_what_was_done_dropped_and_must_be_known_and_a_note_what_is_kept(data: Path) -> None:
     done = release(data, start=run)
     assert done.returncode == 0, done.stderr
-    did, dropped, know = done.stdout.splitlines()
+    did, dropped, know, note = done.stdout.splitlines()
+    assert note.startswith("note: ")
+    assert "clusterings are kept" in note
     assert did.startswith("released 150 rows to ")
     assert "age, wage, score perturbed by" in did
     assert "dropped: id" in dropped
