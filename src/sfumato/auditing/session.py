@@ -161,12 +161,10 @@ class AuditSession(Hidden):
         """Return who is alike by the clusters that a release keeps; None where it keeps none, or nobody says so."""
         if not self.tables.same_columns or not (self._categories or self._public.get("clusterings")):
             return None
-        if self._public.get("clusterings") == LADDER:
-            return same_clusters(
-                self.tables.released, self._categories, every_rung(len(self.tables.released)), self.seed
-            )
-        clusters = clusters_of(self._public, len(self.tables.original))
-        return same_clusters(self.tables.original, self._categories, clusters, self.seed)
+        original = self.tables.original
+        on_ladder = self._public.get("clusterings") == LADDER
+        clusters = every_rung(len(original)) if on_ladder else clusters_of(self._public, len(original))
+        return same_clusters(original, self._categories, clusters, self.seed)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""

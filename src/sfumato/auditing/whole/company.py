@@ -1,8 +1,7 @@
 """Who is alike: what the kept clusters tell of a person, they tell of everybody in them, and that is no leak.
 
 A release that keeps clusterings says of each row in which cluster it is. That alone makes many cells right. So guesses
-are held against those for another person of the same clusters, not only against a constant. Where a release keeps the
-ladder, in which rows give up some labels, people are alike whose released rows share their clusters.
+are held against those for another person of the same clusters, not only against a constant.
 """
 
 from __future__ import annotations
