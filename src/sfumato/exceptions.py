@@ -139,5 +139,9 @@ class SingledOutWarning(SfumatoWarning):
     """Columns that are released unchanged give people away who have few or no others like them there."""
 
 
+class HeldBackWarning(SfumatoWarning):
+    """People who would be a cluster of their own are not released."""
+
+
 class UnchangedCellsWarning(SfumatoWarning):
     """Cells that the method will publish as they are."""

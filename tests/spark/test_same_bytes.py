@@ -20,6 +20,7 @@ from sfumato.spark.engine import SparkEngine
 from sfumato.spark.files import spark_engine
 from tests.leaks.attacks import bytes_under_nulls, hints_of_order, outside_chance
 from tests.perturb.test_exchange import bank
+from tests.perturb.test_exposed import crowd
 from tests.perturb.test_relations import DECLARED, broken, visits
 from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
 
@@ -155,6 +156,23 @@ def test_relations_hold_on_a_cluster_and_what_breaks_them_is_not_written(spark: 
     released = sf.spark.release(spark.read.parquet(str(numbers)), key=KEY, policy=sums, method="adp")
     with pytest.raises(Exception, match="would break"):
         released.collect()
+
+
+@pytest.mark.parametrize("method", ["mix", "exchange"])
+def test_who_is_held_back_on_one_machine_is_held_back_on_a_cluster(spark: Any, tmp_path: Path, method: str) -> None:
+    rows, far = crowd()
+    names = [f"x{i}" for i in range(rows.shape[1])]
+    people = pl.DataFrame(rows.round(3), schema=names).with_columns(
+        pl.Series("id", range(len(rows))), pl.Series("town", ["a", "b", "c"] * (len(rows) // 3))
+    )
+    people.write_parquet(tmp_path / "in.parquet", row_group_size=200)
+    options: dict[str, Any] = {"method": method, "parameters": {"draws": 1}}
+    expected = local_release(tmp_path / "in.parquet", tmp_path, **options)
+    assert pl.read_parquet(expected).height == len(rows) - len(far)
+    for cut in (1, 5):
+        table = spark.read.parquet(str(tmp_path / "in.parquet")).repartition(cut)
+        released = sf.spark.release(table, key=KEY, **ROLES, **options)
+        assert digest(spark_rows(released, tmp_path)) == digest(expected)
 
 
 def test_a_column_of_row_numbers_stands_for_the_places_in_files(spark: Any, people: Path, tmp_path: Path) -> None:

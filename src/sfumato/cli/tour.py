@@ -24,7 +24,7 @@ from sfumato.perturb.catalogue import methods
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.pipeline.audited import audit_files
 from sfumato.pipeline.release import release
-from sfumato.receipts.body import release_places
+from sfumato.receipts.body import original_rows, release_places
 from sfumato.receipts.shown import Receipt
 
 DRAWS = 2  # of the usual six: a demo shall not take a minute
@@ -138,8 +138,8 @@ def rows_before_and_after(table: Path, done: Receipt, count: int = 5) -> str:
     assert done.key_path is not None
     before = read_table(table).select(done.body.released_columns)
     after = read_table(done.target)
-    rows = np.arange(count)
-    places = release_places(Key.load(done.key_path), done.body, rows)
+    rows = original_rows(done.body, np.arange(count))
+    places = release_places(Key.load(done.key_path), done.body, np.arange(count))
     lines = [["", *before.columns]]
     for row, place in zip(rows, places, strict=True):
         lines.append(["before", *_texts(before.row(int(row)))])

@@ -103,6 +103,36 @@ class WordStream:
         raise SecretStateError("random streams cannot be pickled: they hold a secret subkey")
 
 
+def without(held: NDArray[np.int64], start: int, stop: int) -> tuple[NDArray[np.bool_] | None, int]:
+    """Return which of the rows start..stop-1 are left when some are held back, and the new number of the first.
+
+    Rows are numbered anew, as if those that are held back had never been there.
+
+    Parameters
+    ----------
+    held : array of int, sorted
+        Numbers of the rows that are held back.
+
+    Returns
+    -------
+    left : array of bool, or None
+        None where all are left.
+    first : int
+
+    Examples
+    --------
+    >>> left, first = without(np.array([1, 5]), 4, 7)
+    >>> left.tolist(), first
+    ([True, False, True], 3)
+    """
+    before, behind = (int(one) for one in np.searchsorted(held, (start, stop)))
+    if before == behind:
+        return None, start - before
+    left = np.ones(stop - start, dtype=np.bool_)
+    left[held[before:behind] - start] = False
+    return left, start - before
+
+
 class Labelled(Protocol):
     """Rows that have names."""
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato._arrays import Flags
 from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import CsvFile
 from sfumato.files.formats.csv_source import CsvSource
@@ -78,6 +79,16 @@ def read_labels(source: Source) -> pl.DataFrame:
 def add_labels(rows: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return rows with the labels that stand beside them."""
     return rows.hstack(labels.select(names))
+
+
+def label_codes(labels: pl.Series) -> NDArray[np.int64]:
+    """Return a number for each label; a missing one is a label, too."""
+    return labels.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+
+
+def mark_series(name: str, marked: Flags) -> pl.Series:
+    """Return a column that says yes or no, in the words of CSV files as well."""
+    return pl.Series(name, np.where(marked, "yes", "no"))
 
 
 def same_cells(rows: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str]) -> bool:

@@ -11,8 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from sfumato._arrays import Flags
+from sfumato.core.rows import without
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, nearest_name
 from sfumato.files.numbers import is_number
@@ -66,6 +70,20 @@ class RawBatch(Hidden):
         """Return the same rows under other numbers."""
         return RawBatch(self._rows, start, self.share, self.height, self.text)
 
+    def without(self, held: NDArray[np.int64]) -> RawBatch:
+        """Return the rows that are left when some are held back, numbered anew.
+
+        Parameters
+        ----------
+        held : array of int, sorted
+            Numbers of the rows that are held back.
+        """
+        left, first = without(held, self.start, self.stop)
+        if left is None:
+            return self.at(first)
+        text = None if self.text is None else _TextLeft(self.text, left)
+        return RawBatch(lambda: self.frame.filter(left), first, self.share, int(np.count_nonzero(left)), text)
+
 
 class CellText(Protocol):
     """How the cells of a batch are written."""
@@ -78,6 +96,20 @@ class CellText(Protocol):
 
     def cells(self) -> pl.DataFrame:
         """Return all cells as text."""
+
+
+@dataclass(frozen=True)
+class _TextLeft:
+    """The text of the rows that are left of a batch."""
+
+    text: CellText
+    left: Flags
+
+    def decimals(self, columns: Sequence[str]) -> list[tuple[int, int]] | None:
+        return self.text.decimals(columns)  # of all rows: a place more or less tells nothing of those held back
+
+    def cells(self) -> pl.DataFrame:
+        return self.text.cells().filter(self.left)
 
 
 @dataclass(frozen=True)
@@ -116,6 +148,26 @@ class Source(Described, Protocol):
 
         Columns in `numbers` hold plain numbers and empty cells: a text file may parse them at once.
         """
+
+
+class RowsLeft:
+    """A table without the rows that are held back, numbered anew.
+
+    Parameters
+    ----------
+    source : Source
+    held : sequence of int, sorted
+        Numbers of the rows that are held back.
+    """
+
+    def __init__(self, source: Source, held: Sequence[int]) -> None:
+        self._source, self._held = source, np.array(held, dtype=np.int64)
+        self.path, self.names, self.types, self.style = source.path, source.names, source.types, source.style
+
+    def batches(self, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
+        """Read the table once; see `Source`."""
+        for raw in self._source.batches(columns, numbers):
+            yield raw.without(self._held)
 
 
 def check_headers(names: Sequence[str], what: str) -> None:

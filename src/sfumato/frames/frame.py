@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.rows import RowRange, Rows, without
 from sfumato.core.secret import Hidden
 from sfumato.core.tiles import spans
 from sfumato.exceptions import DataError
@@ -105,6 +105,23 @@ class Frame(Hidden):
         """Return the same rows, numbered from row_start."""
         numbered = RowRange(row_start, row_start + len(self))
         return Frame(self.names, self.kinds, self.columns, numbered, self.all_names, self.native)
+
+    def without(self, held: NDArray[np.int64]) -> Frame:
+        """Return the rows that are left when some are held back, numbered anew.
+
+        Parameters
+        ----------
+        held : array of int, sorted
+            Numbers of the rows that are held back.
+        """
+        assert isinstance(self.rows, RowRange)
+        left, first = without(held, self.rows.start, self.rows.stop)
+        if left is None:
+            return self.at(first)
+        native = None if self.native is None else take_rows(self.native, left)
+        columns = [column[left] for column in self.columns]
+        numbered = RowRange(first, first + int(np.count_nonzero(left)))
+        return Frame(self.names, self.kinds, columns, numbered, self.all_names, native)
 
     def rebuild(self, released: list[NDArray[Any]], names: Sequence[str] | None = None) -> Any:
         """Return a table of the user's kind with released columns in place of the confidential ones.

@@ -14,10 +14,10 @@ from sfumato.exceptions import DataError, PolicyLimitError
 from sfumato.files.coded import coded_source
 from sfumato.files.entire import cells_at, number_frame
 from sfumato.files.schema import ColumnRules
-from sfumato.files.source import Source, require_columns
+from sfumato.files.source import RowsLeft, Source, require_columns
 from sfumato.pipeline.engines.engine import Cells
 from sfumato.policy.model import Limits, Roles
-from sfumato.receipts.body import ReceiptBody, release_order
+from sfumato.receipts.body import ReceiptBody, about_left, original_rows, release_order
 from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows
 
 MOST_ROWS = 200_000
@@ -39,6 +39,7 @@ def audit_files(
         Go to `sfumato.audit`. Tables beyond `MOST_ROWS` rows are sampled: fewer rows make linkage easier, so the
         grade is on the safe side.
     """
+    original = RowsLeft(original, body.held_back) if body.held_back else original
     names = [str(column["name"]) for column in body.columns]
     stay = [name for name in body.kept if name in body.released_columns]
     markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
@@ -78,8 +79,8 @@ def audit_files(
     told = [note for note in found.notes if not note.startswith("rows are compared")]
     return found.model_copy(
         update={
-            "notes": (*told, "the key has brought the rows into their order", *notes),
-            "worst_records": tuple(int(kept[row]) for row in found.worst_records),
+            "notes": (*told, "the key has brought the rows into their order", *notes, *about_left(body)),
+            "worst_records": tuple(original_rows(body, kept[list(found.worst_records)]).tolist()),
         }
     )
 

@@ -30,10 +30,11 @@ def require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -
     rules = {str(c["name"]): ColumnRules(missing_values=tuple(c["missing_values"])) for c in body.columns}
     person = None if body.record_id is None else key.derive("record id", body.release)
     fills = None if body.fills is None else np.array(body.fills)
-    cells = Cells(Roles((), (), names, body.record_id), rules, str(table.path), person, fills)
+    held = np.array(body.held_back, dtype=np.int64)
+    cells = Cells(Roles((), (), names, body.record_id), rules, str(table.path), person, fills, held)
     survey = Survey(table_hasher(key, names), len(names))
     watch.begin("checking the original")
-    for raw in table.batches(cells.read_columns):
+    for raw in cells.present(table.batches(cells.read_columns)):
         watch.at(raw.share)
         batch, _ = cells.numbers(raw)
         if fills is None and any(mask is not None for mask in batch.masks):

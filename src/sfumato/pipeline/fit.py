@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
@@ -19,6 +20,7 @@ from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import Look, Schema, coarse_range
 from sfumato.files.source import Described
+from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.pipeline.engines.engine import Cells, Engine, Watch
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.plan import Plan
@@ -41,6 +43,8 @@ class Fit(Hidden):
     kernel : callable
         (tile, rows) -> released tile.
     rows_per_tile : int
+    n_rows : int
+        Rows of the whole table, those that are held back among them.
     """
 
     schema: Schema
@@ -50,21 +54,35 @@ class Fit(Hidden):
     fitted: Any
     kernel: Callable[[Floats, Rows], Floats]
     rows_per_tile: int
+    n_rows: int
+
+    @property
+    def held_back(self) -> tuple[int, ...]:
+        """Numbers of the rows that are not released."""
+        return () if self.cells.held_back is None else tuple(self.cells.held_back.tolist())
 
 
 def survey_table(
-    source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None
+    source: Described,
+    plan: Plan,
+    key: Key,
+    engine: Engine,
+    watch: Watch,
+    history: RowHasher | None = None,
+    held: NDArray[np.int64] | None = None,
 ) -> tuple[Schema, Cells, Facts, bytes | None]:
     """Look at a table and return its schema, its cells with fills, its facts and its name in the history.
 
     Parameters
     ----------
     history : RowHasher, optional
+    held : array of int, sorted, optional
+        Numbers of rows that are held back.
     """
     names = plan.roles.confidential
     hashers = [table_hasher(key, names), *([history] if history is not None else [])]
     surveys = Together([Survey(hasher, len(names)) for hasher in hashers])
-    cells = plan.cells
+    cells = plan.cells if held is None else replace(plan.cells, held_back=held)
     look = engine.look(cells, Look(names, source.types, cells.rules, surveys))
     schema = look.schema(plan.order, str(source.path))
     if schema.n_rows < 2:
@@ -106,13 +124,12 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
             hint="fill or drop those rows first, or choose another method",
         )
     keyed.check(facts)
-    keyed.settle(
-        {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
-        _bounds(schema, plan),
-        plan.kinds,
-        _gaps(schema, cells),
-        None if plan.relations is None else [one.text for one in plan.relations],
-    )
+    n_rows = facts.n_rows
+    held = _exposed(plan, schema, cells, facts, engine)
+    if held is not None and len(held):
+        watch.passes += 1
+        schema, cells, facts, _ = survey_table(source, plan, key, engine, watch, None, held)
+    _settle(keyed, schema, cells, plan)
     engine.begin_rounds(keyed, facts)
     fitted = run_rounds(keyed.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
     kernel = engine.meet(cells, keyed.grouping(fitted), facts) if keyed.meets else keyed.kernel(fitted)
@@ -125,7 +142,30 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
             assert isinstance(rows, RowRange)
             return whole[:, rows.start : rows.stop]
 
-    return Fit(schema, cells, facts, known_as, fitted, kernel, rows_per_tile)
+    return Fit(schema, cells, facts, known_as, fitted, kernel, rows_per_tile, n_rows)
+
+
+def _exposed(plan: Plan, schema: Schema, cells: Cells, facts: Facts, engine: Engine) -> NDArray[np.int64] | None:
+    """Return the numbers of the rows that must not be released; None if nobody looks for them."""
+    finder = plan.keyed.copy()  # decimals and bounds of the release are those of the rows that are left
+    _settle(finder, schema, cells, plan)
+    rounds = finder.exposed_rounds(facts) if engine.holds_back and cells.id_subkey is None else None
+    if rounds is None:
+        return None
+    engine.begin_rounds(finder, facts, finding=True)
+    held: NDArray[np.int64] = run_rounds(rounds, lambda wanted: engine.fill(cells, wanted), facts.n_rows)
+    return held
+
+
+def _settle(keyed: KeyedMethod, schema: Schema, cells: Cells, plan: Plan) -> None:
+    """Tell a method what is known of the released columns."""
+    keyed.settle(
+        {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
+        _bounds(schema, plan),
+        plan.kinds,
+        _gaps(schema, cells),
+        None if plan.relations is None else [one.text for one in plan.relations],
+    )
 
 
 def _bounds(schema: Schema, plan: Plan) -> dict[str, tuple[float, float]]:

@@ -25,6 +25,7 @@ from sfumato.files.finish import new_columns, singled_out
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
+from sfumato.perturb.mechanism.checks import about_held_back
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit
@@ -96,6 +97,9 @@ class ReleaseJob(Hidden):
         history = None if self._history is None else self._history.hasher(self.plan.roles.confidential)
         self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, history)
         self.notes += self.plan.keyed.notes(self._fitted.fitted)
+        held = len(self._fitted.held_back)
+        if held:
+            self.notes.append(about_held_back(held, self._fitted.n_rows))
         known_as, past = self._fitted.known_as, self._history
         if past is not None and known_as is not None and past.released_otherwise(known_as, self.identity):
             self._warn(_REPEATED, RepeatedReleaseWarning)
@@ -251,6 +255,7 @@ class ReleaseJob(Hidden):
             parameters=plan.keyed.public,
             release=self._policy.release.name,
             n_rows=self._tally.rows,
+            held_back=len(fitted.held_back),
             perturbed=plan.roles.confidential,
             kept=plan.roles.keep,
             dropped=plan.roles.identifier,
@@ -329,6 +334,7 @@ class ReleaseJob(Hidden):
             public={name: value for name, value in keyed.public.items() if not isinstance(value, dict)},
             fills=None if fitted.cells.fills is None else tuple(fitted.cells.fills.tolist()),
             record_id=plan.roles.record_id,
+            held_back=fitted.held_back,
             fitted=keyed.save(fitted.fitted) if keyed.invertible else None,
             errors=self._tally.errors,
             released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",

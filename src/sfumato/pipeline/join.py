@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
+from sfumato.core.rows import without
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.coded import CodedColumns
-from sfumato.files.entire import add_labels, read_labels, same_cells
+from sfumato.files.entire import add_labels, mark_series, read_labels, same_cells
 from sfumato.files.formats.sinks import open_sink
 from sfumato.files.numbers import parse_column
 from sfumato.files.opening import file_kind, open_released, open_source
@@ -23,6 +24,7 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.pipeline.belonging import require_original
 from sfumato.pipeline.engines.engine import Watch
+from sfumato.pipeline.held_labels import MARK, nearest_labels
 from sfumato.receipts.body import ReceiptBody, release_order
 from sfumato.receipts.finding import receipt_of, receipt_of_file
 from sfumato.receipts.released_rows import ReleasedRows, is_released_file
@@ -114,26 +116,49 @@ def join(
     if not checked and released is not None:
         checked = _like_released(mined, found, Path(released), opened, body)
     known = [name for name in body.kept if name in mined.names]
+    held = np.array(body.held_back, dtype=np.int64)
+    others = nearest_labels(table, body, found, place, names) if len(held) else None
+    if others is not None and MARK in (*table.names, *names):
+        raise DataError(f"{labels}: a column {MARK!r} would be added, and there is one", hint="rename that column")
+    added = (*names, *(() if others is None else (MARK,)))
     with Workspace(target) as workspace, guarded_writes(target):
-        sink = open_sink(kind, workspace, (*table.names, *names), table.style)
+        sink = open_sink(kind, workspace, (*table.names, *added), table.style)
         try:
             watch.begin("joining")
             for raw in table.batches():
                 watch.at(raw.share)
-                mine = found[place[raw.start : raw.stop]]
-                if not same_cells(raw.frame, mine, known):
+                left = raw.without(held)
+                mine = found[place[left.start : left.stop]]
+                if not same_cells(left.frame, mine, known):
                     raise DataError(
                         f"{labels}: its rows are not in the order of the release",
                         hint="write the labels in the order of the released rows",
                     )
-                sink.write(sink.encode(sink.pack(add_labels(raw.frame, mine, names))))
+                if others is not None:
+                    mine = _with_held_back(mine.select(names), others, held, raw.start, raw.stop)
+                sink.write(sink.encode(sink.pack(add_labels(raw.frame, mine, added))))
         finally:
             sink.close()
         workspace.commit()
     watch.finish()
-    return Joined(target, body.n_rows, tuple(names), () if checked or known else (_ORDER_UNKNOWN,))
+    notes = () if checked or known else (_ORDER_UNKNOWN,)
+    if len(held):
+        notes = (*notes, f"{len(held):,} row(s) were held back: {_HELD_BACK}")
+    return Joined(target, body.n_rows + len(held), tuple(names), notes)
 
 
+def _with_held_back(mine: Any, others: Any, held: NDArray[np.int64], start: int, stop: int) -> Any:
+    """Return the labels of the rows start..stop-1, those of people who were held back among them, and who they are."""
+    left, _ = without(held, start, stop)
+    if left is None:
+        left = np.ones(stop - start, dtype=np.bool_)
+    first, last = np.searchsorted(held, (start, stop))
+    both = mine.vstack(others[int(first) : int(last)])
+    place = np.argsort(np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)]))
+    return both[place].with_columns(mark_series(MARK, ~left))
+
+
+_HELD_BACK = f"they have the label of the nearest centre, and the column {MARK!r} says who they are"
 _ORDER_UNKNOWN = (
     "the labels carry too little of the release to check that they stand in its order; leave its columns beside the "
     "labels (one is enough if the released file is given with released=...)"

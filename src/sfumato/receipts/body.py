@@ -74,6 +74,8 @@ class ReceiptBody(Hidden):
         Number of the first row in the table of all owners, for releases of several.
     coded : mapping
         How columns that hold no numbers were counted; see `CodedColumns`.
+    held_back : tuple of int
+        Numbers of the original rows that are not released, sorted; everything else is about the table without them.
     stream_version, version : int
     """
 
@@ -98,6 +100,7 @@ class ReceiptBody(Hidden):
     first_row: int = 0
     released_rows: str = ""
     coded: Mapping[str, Any] = field(default_factory=dict)
+    held_back: tuple[int, ...] = ()
     stream_version: int = STREAM_VERSION
     version: int = 1
 
@@ -126,7 +129,7 @@ def order_subkey(key: Key, identity: bytes) -> bytes:
 
 
 def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
-    """Return the original row that stands in each row of a release."""
+    """Return the original row that stands in each row of a release; rows that are held back are not counted."""
     if not body.shuffled:
         return np.arange(body.n_rows, dtype=np.int64)
     words = RowRange(body.first_row, body.first_row + body.n_rows).words(
@@ -135,13 +138,40 @@ def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:
     return np.argsort(words, kind="stable")
 
 
+def original_rows(body: ReceiptBody, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers that rows have in the original, of their numbers in the table without those held back.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> original_rows(SimpleNamespace(held_back=(1, 3)), np.array([0, 1, 2])).tolist()
+    [0, 2, 4]
+    """
+    held = np.array(body.held_back, dtype=np.int64)
+    # before row r of those that are left stand r others and the held-back ones whose own number is at most that many on
+    numbers: NDArray[np.int64] = rows + np.searchsorted(held - np.arange(len(held)), rows, side="right")
+    return numbers
+
+
+def rows_left(body: ReceiptBody, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of original rows in the table without those held back; -1 for these."""
+    held = np.array(body.held_back, dtype=np.int64)
+    return np.where(np.isin(rows, held), -1, rows - np.searchsorted(held, rows))
+
+
+def about_left(body: ReceiptBody) -> tuple[str, ...]:
+    """Say that rows were held back and are in no figure, if there are some."""
+    count = len(body.held_back)
+    return (f"{count:,} row(s) were held back: everything is measured without them",) if count else ()
+
+
 def release_places(key: Key, body: ReceiptBody, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the row of a release in which each of some original rows stands, without holding the whole order.
 
     Parameters
     ----------
     rows : array of shape (m,)
-        Numbers of original rows.
+        Numbers of original rows; see `rows_left` where some are held back.
 
     Returns
     -------

@@ -46,6 +46,8 @@ class Receipt(Hidden):
         The audit that the policy's limits asked for.
     body : ReceiptBody
         The sealed part; it shows nothing.
+    held_back : int
+        Rows of the table that are not released, because k-means gives them clusters of fewer than ten people.
     """
 
     target: Path
@@ -67,6 +69,7 @@ class Receipt(Hidden):
     notes: tuple[str, ...]
     audit: Any
     body: ReceiptBody
+    held_back: int = 0
 
     def __repr__(self) -> str:
         return f"Receipt({str(self.target)!r}, method={self.method!r}, n_rows={self.n_rows}, release={self.release!r})"
@@ -84,6 +87,7 @@ class Receipt(Hidden):
             "parameters": self.parameters,
             "release": self.release,
             "rows": self.n_rows,
+            "held_back": self.held_back,
             "perturbed": list(self.perturbed),
             "kept": list(self.kept),
             "dropped": list(self.dropped),

@@ -61,20 +61,26 @@ class SparkEngine:
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows; see `Engine`."""
         assert empty.also is not None
+        self._rounds = self._n_rows = None
         found = empty.fresh()
         for learnt in self._summaries("reading", cells, {"look": summary_data(empty.also)}):
             found.merge(empty.filled(learnt))
         self._n_rows = found.n_rows
         return found
 
-    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
+    @property
+    def holds_back(self) -> bool:
+        """Yes, of rows that have numbers; see `Engine`."""
+        return bool(self._table.numbered)
+
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts, *, finding: bool = False) -> None:
         """Learn which method it is; see `Engine`."""
         if keyed.tier == "table":
             raise ParameterError(
                 f"{type(keyed.perturber).__name__} groups rows with their neighbours, wherever they are stored",
                 hint="choose a method of the row tier (`sfumato methods`), or leave out engine=...",
             )
-        self._rounds = {**rounds_data(keyed, facts), "run": secrets.token_bytes(16), "learnt": []}
+        self._rounds = {**rounds_data(keyed, facts), "finding": finding, "run": secrets.token_bytes(16), "learnt": []}
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, None]:
         """Fill a summary over all rows; see `Engine`. Each pass checks what its partitions say they saw."""

@@ -34,13 +34,14 @@ def cells_data(cells: Cells) -> dict[str, Any]:
         "what": cells.what,
         "id_subkey": cells.id_subkey,
         "fills": cells.fills,
+        "held_back": cells.held_back,
     }
 
 
 def cells_of(data: Mapping[str, Any]) -> Cells:
     """Return the cells of plain values."""
     rules = {name: _rules_of(one) for name, one in data["rules"].items()}
-    return Cells(Roles(*data["roles"]), rules, data["what"], data["id_subkey"], data["fills"])
+    return Cells(Roles(*data["roles"]), rules, data["what"], data["id_subkey"], data["fills"], data["held_back"])
 
 
 def summary_data(summary: Summary) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def rounds_data(keyed: KeyedMethod, facts: Facts) -> dict[str, Any]:
 def replay_of(data: Mapping[str, Any]) -> Replay:
     """Return the rounds of a method, at their beginning."""
     facts = Facts(data["names"], data["kinds"], data["n_rows"], data["low"], data["high"], b"")
-    return Replay(perturber_of(data["recipe"]), facts, Streams(data["root"]), data["gaps"])
+    return Replay(perturber_of(data["recipe"]), facts, Streams(data["root"]), data["gaps"], finding=data["finding"])
 
 
 def job_data(job: WriteJob) -> dict[str, Any]:

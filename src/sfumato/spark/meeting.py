@@ -55,7 +55,7 @@ def group_rows(
                 extra[number] = np.arange(batch.start, batch.start + len(batch), dtype=np.int64)
             return record_batches(raw.frame, extra)
 
-        yield from each(raw_rows(batches, number), grouped)
+        yield from each(cells.present(raw_rows(batches, number)), grouped)
         if told is not None:
             told.add({-2 - partition(): [0, {}, {}, [0, 0], [list(span) for span in seen.ranges]]})
 

@@ -101,7 +101,7 @@ def write_rows(
             total.merge(done.tally)
             return record_batches(frame, _batch_places(batch, job, errand["buckets"], numbered=number is not None))
 
-        yield from each(raw_rows(batches, number), released)
+        yield from each(cells.present(raw_rows(batches, number)), released)
         if told is not None:
             ranges = [list(r) for r in seen.ranges]
             counted = [total.rows, dict(total.unchanged), dict(total.errors), list(total.lanes), ranges]
@@ -126,7 +126,7 @@ def _summary(errand: dict[str, Any], batches: Any, number: str | None) -> dict[s
     coded, seen = coded_of(errand["coded"]), Coverage()
     filled: Any = None
     rows = 0
-    for stored in raw_rows(batches, number):
+    for stored in cells.present(raw_rows(batches, number)):
         raw = as_numbers(stored, coded, cells.what)
         batch, texts = cells.numbers(raw)
         rows += len(batch)

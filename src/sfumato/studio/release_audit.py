@@ -15,7 +15,8 @@ from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source
 from sfumato.files.entire import cells_at, numbers_at
 from sfumato.files.opening import open_source
-from sfumato.receipts.body import release_places
+from sfumato.files.source import RowsLeft, Source
+from sfumato.receipts.body import about_left, original_rows, release_places, rows_left
 from sfumato.receipts.shown import Receipt
 from sfumato.studio.session import BATCH_ROWS
 
@@ -42,10 +43,13 @@ def audit_sample(
     if receipt.key_path is None:
         raise DataError("without its key file a release cannot be audited")
     tell("finding the rows", 0.0)
+    rows = rows_left(body, rows)
+    rows = rows[rows >= 0]
     places = release_places(Key.load(receipt.key_path), body, rows)
     after = [name for name in body.released_columns if name not in body.kept]
     markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
-    files = [open_source(one, batch_rows=BATCH_ROWS) for one in (original, released)]
+    files: list[Source] = [open_source(one, batch_rows=BATCH_ROWS) for one in (original, released)]
+    files[0] = RowsLeft(files[0], body.held_back) if body.held_back else files[0]
     source, result = (coded_source(one, body.coded) for one in files)
     before = numbers_at(source, list(receipt.perturbed), rows, markers)
     then = numbers_at(result, after, places, markers)
@@ -66,9 +70,10 @@ def audit_sample(
     notes.append("the key has brought the rows into their order")
     if len(complete) < body.n_rows:
         notes.append(f"audited on {len(complete):,} of {body.n_rows:,} rows, drawn at random, complete ones only")
+    notes += about_left(body)
     return found.model_copy(
         update={
             "notes": tuple(notes),
-            "worst_records": tuple(int(rows[complete[row]]) for row in found.worst_records),
+            "worst_records": tuple(original_rows(body, rows[complete[list(found.worst_records)]]).tolist()),
         }
     )

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats
+from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.decimals import infer_decimals
+from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
+from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError
 from sfumato.files.entire import read_table
 from sfumato.frames.counted import count_table
 from sfumato.frames.frame import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
+from sfumato.perturb.guard.exposed import exposed_in
 from sfumato.perturb.mechanism.parameters import nearest_name
 
 MOST_ROWS = 10_000
@@ -132,8 +135,13 @@ def read_subject(
     if len(np.unique(values, axis=0)) <= _FEWEST_DIFFERENT:
         raise DataError("too few different rows to have clusters", hint="check the file, and what is left out")
     n_rows = len(values)
-    if n_rows > max_rows:
-        chosen = np.sort(np.random.default_rng([seed, 21]).choice(n_rows, max_rows, replace=False))
+    categories = counted.categories if counted else ()
+    alone = _without_company(values, categories, seed)
+    if len(alone):
+        values = np.delete(values, alone, axis=0)
+        notes.append(f"{len(alone):,} rows without company are left out: methods that keep clusters hold them back")
+    if len(values) > max_rows:
+        chosen = np.sort(np.random.default_rng([seed, 21]).choice(len(values), max_rows, replace=False))
         values = values[chosen]
         notes.append(f"measured on {max_rows:,} of {n_rows:,} rows, drawn at random")
     gaps = counted.gaps if counted else ()
@@ -179,6 +187,14 @@ def _columns_of(table: Any, named: Sequence[str]) -> Sequence[str]:
                 f"no column {name!r}", hint=f"{near + ' ' if near else ''}columns are: {', '.join(everything)}"
             )
     return everything
+
+
+def _without_company(values: Floats, categories: Sequence[int], seed: int) -> Integers:
+    """Return the rows that a release would hold back, so that all methods are measured on the same people."""
+    numbers = [i for i in range(values.shape[1]) if i not in categories]
+    if not numbers:
+        return np.empty(0, dtype=np.int64)
+    return exposed_in(np.ascontiguousarray(values[:, numbers]), Streams(Key.from_insecure_seed(seed).derive("company")))
 
 
 def _complete(table: Any, names: Sequence[str]) -> tuple[Floats, int]:

@@ -63,6 +63,8 @@ def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
         setting = setting.given("held", {f"x{i}": values for i, values in subject.held.items()})
     else:
         setting = setting.given("decimals", {f"x{i}": n for i, n in enumerate(subject.decimals) if n is not None})
+    if any(parameter.name == "exposed" for parameter in method(setting.method).parameters):
+        setting = setting.given("exposed", "publish")  # people without company have been left out of the subject
     with warnings.catch_warnings():
         # constant columns and unchanged cells show in the audit's figures
         warnings.simplefilter("ignore", SfumatoWarning)

@@ -5,23 +5,33 @@ Some rows are held by their numbers: those of small atoms, and all of a small ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.linear import sum_in_order
-from sfumato.core.passes import Facts, ask, ask_both
-from sfumato.core.rows import RowRange, Rows
+from sfumato.core.passes import Facts, Rounds, ask, ask_both
+from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Moments, Sample, Summary
+from sfumato.core.summaries import Moments, Sample
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
+from sfumato.perturb.guard.collected import Collected
+from sfumato.perturb.guard.exposed import (
+    COMPANY,
+    FEWEST_ROWS,
+    SAMPLE_ROWS,
+    exposed_rounds,
+    looked_at,
+    most_held_back,
+    with_company,
+)
 from sfumato.perturb.guard.joined import Inside, Joined, detail_of, join_atoms
 from sfumato.perturb.guard.named import (
     USUAL_CARE,
@@ -41,73 +51,10 @@ from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.state import FittedState
 
-# (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
-Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
 # (settling, tile, rows) -> released tile, and which rows lie outside their regions
 Release = Callable[[Settling, Floats, Rows], tuple[Floats, Flags]]
 
 _STILL = 0.01  # centres that move less, in units of the space, need no second look
-SAMPLE_ROWS = 100_000  # rows on which the clusterings are named
-
-
-class Collected(Summary):
-    """The rows of some atoms; merging is a disjoint union."""
-
-    learnt: ClassVar[tuple[str, ...]] = ("_parts",)
-
-    def __init__(self, select: Select) -> None:
-        self._select = select
-        self._parts: list[tuple[NDArray[np.uint64], Floats, Integers]] = []
-
-    def fresh(self) -> Self:
-        return type(self)(self._select)
-
-    def add(self, tile: Floats, rows: Rows) -> None:
-        values, atoms = self._select(tile, rows)
-        kept = atoms >= 0
-        if kept.any():
-            self._parts.append((rows.labels()[kept], values[:, kept], atoms[kept]))
-
-    def merge(self, other: Self) -> None:
-        self._parts += other._parts
-
-    def sorted(self, n_columns: int) -> tuple[NDArray[np.uint64], Floats, Integers]:
-        """Return row labels, values of shape (d, rows) and atoms, in the order of the labels."""
-        if not self._parts:
-            return np.empty(0, dtype=np.uint64), np.empty((n_columns, 0)), np.empty(0, dtype=np.int64)
-        labels = np.concatenate([part[0] for part in self._parts])
-        order = np.argsort(labels, kind="stable")
-        if (labels[order][1:] == labels[order][:-1]).any():
-            raise DataError(
-                "several rows have one record id, and this method gives every row a place of its own",
-                hint="leave out the record id: mixed rows carry no noise that would average out",
-            )
-        values = np.concatenate([part[1] for part in self._parts], axis=1)[:, order]
-        return labels[order], values, np.concatenate([part[2] for part in self._parts])[order]
-
-
-@dataclass(frozen=True, repr=False)
-class WholeTable(Hidden):
-    """A gathered table as one batch, for passes that are made in the fold.
-
-    Attributes
-    ----------
-    values : array of shape (d, n)
-    """
-
-    values: Floats
-
-    @property
-    def rows(self) -> RowRange:
-        """All rows."""
-        return RowRange(0, self.values.shape[1])
-
-    def __len__(self) -> int:
-        return int(self.values.shape[1])
-
-    def tile(self, start: int, stop: int) -> Floats:
-        """Return some of the rows."""
-        return self.values[:, start:stop].copy()
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,6 +124,10 @@ def _centres(atoms: Atoms) -> Floats:
     return centres
 
 
+def _has_centres(wanted: Any) -> bool:
+    return is_count(wanted) or isinstance(wanted, str) or hasattr(wanted, "cluster_centers_")
+
+
 class GuardShell(Perturber):
     """Base of `AtomMixing` and `Guarded`."""
 
@@ -184,6 +135,8 @@ class GuardShell(Perturber):
     detail: Any = "medium"
     other_scalings: Any = ()
     scaling: str | None
+    exposed: str = "hold back"
+    most_held_back: float | None = None
     decimals: Any
     bounds: Any
 
@@ -207,6 +160,8 @@ class GuardShell(Perturber):
         own = super()._own_parameters()
         if not self.other_scalings:
             own.pop("other_scalings", None)
+        for name in ("exposed", "most_held_back"):  # who is held back shows in the table that is left
+            own.pop(name, None)
         if self._on_ladder:
             return own
         own.pop("detail", None)  # nothing joins then: releases of earlier versions come out the same
@@ -284,6 +239,44 @@ class GuardShell(Perturber):
         joined = getattr(fitted, "joined", None) or getattr(getattr(fitted, "found", None), "joined", None)
         return () if joined is None else (str(joined),)
 
+    def _exposed_rounds(self, facts: Facts, streams: Streams) -> Rounds | None:
+        wanted = self._wanted(facts, categories=False)
+        # labels that were given belong to the rows of the whole table
+        movable = all(_has_centres(one) for one in wanted) and bool(looked_at(wanted, facts.n_rows))
+        return self._hold_back(facts, streams) if self._holds_back(facts) and movable else None
+
+    def _hold_back(self, facts: Facts, streams: Streams) -> Rounds:
+        wanted = self._wanted(facts, categories=False)
+        most = most_held_back(facts.n_rows, self.most_held_back)
+        counts = looked_at(wanted, facts.n_rows)
+        rows, others = yield from exposed_rounds(facts, streams, self._space, counts, most)
+        if others and not self._on_ladder:
+            raise DataError(
+                f"{others + len(rows):,} of {facts.n_rows:,} rows are in clusters of fewer than {COMPANY} people, "
+                f"and at most {most:,} may be held back",
+                hint='name fewer clusters or clusterings="ladder", take logarithms of columns with far values, allow '
+                'more with most_held_back=0.05, or publish them with exposed="publish"',
+            )
+        return rows
+
+    def _holds_back(self, facts: Facts) -> bool:
+        """Whether people without company are left out, and clusters of few people are not kept.
+
+        In a table of few people nobody has company: whoever releases it has been warned.
+        """
+        return self.exposed == "hold back" and not self._exact and facts.n_rows >= FEWEST_ROWS
+
+    def _wanted(self, facts: Facts, *, categories: bool) -> Sequence[Any]:
+        """Return the clusterings to keep."""
+        if not self._on_ladder:
+            wanted: Sequence[Any] = self.clusterings
+            return wanted
+        return rungs(facts.n_rows, categories=categories, exact=self._exact)
+
+    def _space(self, facts: Facts, moments: Moments, sample: Floats) -> Space:
+        """Return the space in which the clusterings are named."""
+        return find_space(facts, moments, self.scaling)
+
     @property
     def _on_ladder(self) -> bool:
         """Whether the kept clusterings are those of the ladder."""
@@ -310,13 +303,15 @@ class GuardShell(Perturber):
         low, high = column_bounds(self.bounds, facts)
         sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
         moments, sample = yield from ask_both(Moments(facts.low, facts.high, cross=False), sample)
-        space = find_space(facts, moments, self.scaling)
         rows, ladder = sample.values(), self._on_ladder
-        wanted = rungs(facts.n_rows, categories=False, exact=self._exact) if ladder else self.clusterings
+        space = self._space(facts, moments, rows)
+        wanted = self._wanted(facts, categories=False)
         weights = other_weights(facts, moments, space, self.other_scalings)
         named = name_clusterings(
             space, wanted, rows, sample.labels(), streams, self._care, ladder=ladder, weights=weights
         )
+        if self._holds_back(facts):
+            named = with_company(named, rows, facts.n_rows)
         sums = yield from ask(ClusterSums(space, named))
         atoms, joined, shift = sums.atoms(), None, np.zeros(named.stacked.shape)
         if ladder and not self._exact:

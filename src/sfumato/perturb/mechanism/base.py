@@ -22,8 +22,8 @@ from sklearn.utils.validation import validate_data
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key, canonical_bytes
 from sfumato.core.numbers import whole_number
-from sfumato.core.passes import Facts, Rounds, fill, run_kernel, run_rounds, survey
-from sfumato.core.rows import Rows
+from sfumato.core.passes import Answer, Facts, Rounds, fill, run_kernel, run_rounds, survey
+from sfumato.core.rows import Rows, without
 from sfumato.core.secret import Secret
 from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
 from sfumato.core.tiles import tile_rows, workers
@@ -38,6 +38,7 @@ from sfumato.perturb.mechanism.checks import (
     check_size,
     finish_values,
     row_hashes,
+    warn_held_back,
     warn_reused,
 )
 from sfumato.perturb.mechanism.parameters import check_parameter
@@ -81,6 +82,13 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     def _whole_rounds(self, facts: Facts, streams: Streams) -> Rounds:
         """Do the same for a table in memory: methods whose rows meet in groups release it here."""
         return self._rounds(facts, streams)
+
+    def _exposed_rounds(self, facts: Facts, streams: Streams) -> Rounds | None:
+        """Yield the summaries that find rows which must not be released, and return their numbers, sorted.
+
+        None: the method releases every row.
+        """
+        return None
 
     @abstractmethod
     def _kernel(self, fitted: Any, tile: Floats, rows: Rows, streams: Streams) -> Floats:
@@ -134,13 +142,15 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         reused = self._fit_frame(frame, shared_by)
         warn_reused(reused, 0)
         state = self._state
+        if len(state.held_back):
+            frame = frame.without(state.held_back)
         return self._map(
             frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), shared_by
         )
 
     def _fit_frame(self, frame: Frame, threads: int) -> int:
-        hashes = np.empty(len(frame), dtype=np.uint64)
-        self._fit(lambda: [frame], frame, threads, hashes)
+        hashes = self._fit(lambda: [frame], frame, threads, np.empty(len(frame), dtype=np.uint64))
+        assert hashes is not None
         validate_data(self, X=frame.native, skip_check_array=True)
         # the rows of the fitted table are known: any other value under their numbers is noticed at once
         return self._state.ledger.reused(0, hashes)
@@ -197,7 +207,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         shape: Frame,
         threads: int,
         hashes: NDArray[np.uint64] | None = None,
-    ) -> None:
+    ) -> NDArray[np.uint64] | None:
+        """Fit, and return the hashes of the rows that are released, if there was room for them."""
         self._check_parameters()
         if len(shape.names) < self.min_columns:
             raise DataError(
@@ -212,6 +223,16 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             shape.require_finite()  # says which cell
         check_facts(facts, type(self).__name__)
         streams = self._streams_for(key, facts.fingerprint)
+        held = self._held_back(facts, streams, lambda wanted: fill(wanted, read(), threads=threads))
+        if len(held):
+            everyone = read
+
+            def read() -> Iterable[Frame]:
+                return (left for left in (frame.without(held) for frame in everyone()) if len(left))
+
+            hashes = None if hashes is None else hashes[: len(hashes) - len(held)]
+            facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
+            streams = self._streams_for(key, facts.fingerprint)
         fitted = run_rounds(
             self._whole_rounds(facts, streams), lambda wanted: fill(wanted, read(), threads=threads), facts.n_rows
         )
@@ -221,7 +242,18 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             before = self._state
             if (before.key, before.settings, before.facts.fingerprint) == (key, settings, facts.fingerprint):
                 ledger = before.ledger  # the same stream again: what it has been used for still counts
-        self._state = FittedState(key, hasher, facts, settings, streams, fitted, ledger)
+        self._state = FittedState(key, hasher, facts, settings, streams, fitted, ledger, held)
+        return hashes
+
+    def _held_back(self, facts: Facts, streams: Streams, answer: Answer) -> NDArray[np.int64]:
+        """Return the numbers of the rows that must not be released."""
+        rounds = self._exposed_rounds(facts, streams)
+        if rounds is None:
+            return np.empty(0, dtype=np.int64)
+        held: NDArray[np.int64] = run_rounds(rounds, answer, facts.n_rows)
+        if len(held):
+            warn_held_back(len(held), facts.n_rows)
+        return held
 
     def _check_parameters(self) -> None:
         for parameter in self.catalogue_row().parameters:
@@ -298,8 +330,18 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         if row_start is not None:
             row_start = whole_number(row_start, "row_start", low=0)
         frame = self._read_like_fit(X, state, row_start or 0)
+        if len(state.held_back) and (row_start is not None or len(frame) == state.facts.n_rows + len(state.held_back)):
+            frame = frame.without(state.held_back)
+            row_start = None if row_start is None else without(state.held_back, row_start, row_start)[1]
         streams = self._streams_of(frame, state, row_start, shared_by)
         return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), shared_by)
+
+    def held_back_rows(self) -> tuple[int, ...]:
+        """Return the numbers of the rows of the fitted table that are not released: the first row is 0.
+
+        Only methods that keep clusterings hold rows back: those for which a clustering has next to no company.
+        """
+        return tuple(self._fitted_state().held_back.tolist())
 
     def used_key(self) -> Key:
         """Return the key of the fitted object (the fresh one when `key` was None)."""
@@ -362,7 +404,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             if unchanged is not None:
                 unchanged.look(start, stop, released)
 
-        rows_per_tile = len(frame) if self.tier == "table" else tile_rows(len(frame.names))
+        rows_per_tile = max(1, len(frame)) if self.tier == "table" else tile_rows(len(frame.names))
 
         def quiet(tile: Floats, rows: Rows) -> Floats:
             with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused when it is written

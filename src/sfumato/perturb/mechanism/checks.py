@@ -20,6 +20,7 @@ from sfumato.core.tiles import spans, tile_rows
 from sfumato.exceptions import (
     ConstantColumnWarning,
     DataError,
+    HeldBackWarning,
     NoiseReuseWarning,
     ParameterError,
     UnchangedCellsWarning,
@@ -137,6 +138,28 @@ def warn_reused(count: int, start: int) -> None:
             "two values cancels in their difference. Use another release name, or the row numbers of the table.",
             NoiseReuseWarning,
         )
+
+
+def warn_held_back(count: int, n_rows: int) -> None:
+    """Warn that so many rows of a table are not released."""
+    warn_caller(f"{about_held_back(count, n_rows)}; held_back_rows() lists them", HeldBackWarning)
+
+
+def about_held_back(count: int, n_rows: int) -> str:
+    """Say how many rows of a table are not released, and why.
+
+    Parameters
+    ----------
+    n_rows : int
+        Of the whole table.
+
+    Examples
+    --------
+    >>> about_held_back(3, 1000)
+    '3 of 1,000 rows (0.30 %) are held back: k-means gives them clusters of fewer than ten people'
+    """
+    share = f"{100 * count / n_rows:.2f} %"
+    return f"{count:,} of {n_rows:,} rows ({share}) are held back: k-means gives them clusters of fewer than ten people"
 
 
 def row_hashes(frame: Frame, hasher: RowHasher) -> NDArray[np.uint64]:

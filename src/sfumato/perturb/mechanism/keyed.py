@@ -159,6 +159,14 @@ class KeyedMethod(Hidden):
         self._streams = self._perturber._streams_for(self._key, facts.fingerprint)
         return self._perturber._rounds(facts, self._streams)
 
+    def exposed_rounds(self, facts: Facts) -> Rounds | None:
+        """Return the rounds that find the rows which must not be released; None for a method that releases all."""
+        return self._perturber._exposed_rounds(facts, self._perturber._streams_for(self._key, facts.fingerprint))
+
+    def copy(self) -> KeyedMethod:
+        """Return the same method, to be settled otherwise."""
+        return KeyedMethod(self._perturber, self._key, release=self._perturber.release)
+
     def kernel(self, fitted: Any) -> Kernel:
         """Return the map from a tile and its rows to the released tile."""
         streams = self._streams

@@ -75,16 +75,26 @@ class Replay(Hidden):
     ----------
     gaps : mapping from columns to float, optional
         What stands for a missing cell; see `KeyedMethod.gaps`.
+    finding : bool
+        Whether they are the rounds that find whom to hold back.
     """
 
     def __init__(
-        self, perturber: Perturber, facts: Facts, streams: Streams, gaps: Mapping[str, float] | None = None
+        self,
+        perturber: Perturber,
+        facts: Facts,
+        streams: Streams,
+        gaps: Mapping[str, float] | None = None,
+        *,
+        finding: bool = False,
     ) -> None:
         self._perturber, self._streams = perturber, streams
         perturber._gaps = dict(gaps or {})
         self.done = 0
         with _untold():
-            self._fitting = Fitting(perturber._rounds(facts, streams))
+            rounds = perturber._exposed_rounds(facts, streams) if finding else perturber._rounds(facts, streams)
+            assert rounds is not None
+            self._fitting = Fitting(rounds)
 
     def advance(self, learnt: Sequence[Any]) -> None:
         """Send summaries: `learnt[i]` is what the one of round i has learnt; rounds already done are skipped."""

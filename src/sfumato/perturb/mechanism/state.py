@@ -5,11 +5,12 @@ The state of an invertible method goes into the sealed receipt as plain data; no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts
@@ -20,7 +21,10 @@ from sfumato.exceptions import ReceiptError, SecretStateError
 
 @dataclass(frozen=True, repr=False)
 class FittedState(Hidden):
-    """Key, facts, streams and fitted state of a method, and what its noise has been used for."""
+    """Key, facts, streams and fitted state of a method, and what its noise has been used for.
+
+    `held_back` holds the numbers of the rows that are not released; all else is about the table without them.
+    """
 
     key: Key
     hasher: RowHasher
@@ -29,6 +33,7 @@ class FittedState(Hidden):
     streams: Streams
     fitted: Any
     ledger: Ledger
+    held_back: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def refuse_pickle(name: str) -> NoReturn:

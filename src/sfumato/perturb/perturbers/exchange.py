@@ -13,12 +13,13 @@ from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask, ask_both
 from sfumato.core.relations import coded_relation, parse_relation
-from sfumato.core.rows import Rows, WordStream
+from sfumato.core.rows import Rows, WordStream, without
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.coded import Coding, find_coding
+from sfumato.frames.frame import take_rows
 from sfumato.frames.kinds import EXCHANGED_KINDS, guess_number
 from sfumato.frames.related import find_relations
 from sfumato.perturb.exchange.bonds import Bonds, BrokenRows
@@ -29,10 +30,12 @@ from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space, rare_levels
 from sfumato.perturb.guard.atoms import Atoms
+from sfumato.perturb.guard.collected import Collected
+from sfumato.perturb.guard.exposed import SAMPLE_ROWS, with_company
 from sfumato.perturb.guard.joined import Joined
-from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings, other_weights, rungs
+from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings, other_weights
 from sfumato.perturb.guard.settle import column_decimals
-from sfumato.perturb.guard.shell import SAMPLE_ROWS, Collected, GuardShell, Stored
+from sfumato.perturb.guard.shell import GuardShell, Stored
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.mechanism.grouping import Everyone, release_in_place
@@ -114,6 +117,13 @@ class AtomExchange(GuardShell):
         best with the original. Default: 12.
     decimals : int or mapping of column to int, optional
         Decimals of the released columns; integer columns always have none. Default: None.
+    exposed : "hold back" or "publish"
+        What becomes of people without company, for whom k-means makes a cluster of fewer than ten: "hold back" leaves
+        their rows out of the release (`held_back_rows` lists them), and no cluster of so few is kept. "publish" keeps
+        every row and every cluster, however small. Default: "hold back".
+    most_held_back : number, optional
+        Share of the rows that may be held back. Beyond it the ladder keeps no cluster for them, and clusterings of
+        one's own are refused. None (default): a hundredth, and of a small table up to 40 rows, at most 3 in 100.
     key, release, insecure_seed, columns
         See `Perturber`.
 
@@ -145,6 +155,8 @@ class AtomExchange(GuardShell):
         other_scalings: Sequence[str] = (),
         draws: int = 12,
         decimals: Mapping[str, int] | int | None = None,
+        exposed: str = "hold back",
+        most_held_back: float | None = None,
         *,
         key: Key | None = None,
         release: str = "r0",
@@ -163,6 +175,8 @@ class AtomExchange(GuardShell):
         self.other_scalings = other_scalings
         self.draws = draws
         self.decimals = decimals
+        self.exposed = exposed
+        self.most_held_back = most_held_back
         self.key = key
         self.release = release
         self.insecure_seed = insecure_seed
@@ -194,7 +208,8 @@ class AtomExchange(GuardShell):
         self._coding = find_coding(X, self.columns, self.kinds)
         if self._coding is None:
             return super().fit_transform(X, threads=threads, n_jobs=n_jobs)
-        return self._coding.decode(super().fit_transform(self._coding.encode(X), threads=threads, n_jobs=n_jobs), X)
+        released = super().fit_transform(self._coding.encode(X), threads=threads, n_jobs=n_jobs)
+        return self._coding.decode(released, self._present(X, 0))
 
     def transform(
         self, X: Any, *, row_start: int | None = None, threads: int | None = None, n_jobs: int | None = None
@@ -214,9 +229,13 @@ class AtomExchange(GuardShell):
         coding = vars(self).get("_coding")
         if coding is None:
             return super().transform(X, row_start=row_start, threads=threads, n_jobs=n_jobs)
-        return coding.decode(
-            super().transform(coding.encode(X), row_start=row_start, threads=threads, n_jobs=n_jobs), X
-        )
+        released = super().transform(coding.encode(X), row_start=row_start, threads=threads, n_jobs=n_jobs)
+        return coding.decode(released, self._present(X, row_start or 0))
+
+    def _present(self, X: Any, row_start: int) -> Any:
+        """Return a table, or a batch of it, without the rows that are held back."""
+        left, _ = without(self._state.held_back, row_start, row_start + len(X))
+        return X if left is None else take_rows(X, left)
 
     def disclosed_rows(self) -> tuple[int, ...]:
         """Return the numbers of the rows that are published as they are.
@@ -253,13 +272,13 @@ class AtomExchange(GuardShell):
         moments, sample = yield from ask_both(Moments(facts.low, facts.high, cross=False), sample)
         rows = sample.values()
         kinds, held, decimals = self._kinds(facts, rows, coding)
-        space = find_mixed_space(facts, moments, categories(facts, kinds), self.scaling)
+        space = self._space(facts, moments, rows)
         ladder, care = self._on_ladder, min(int(self.draws), USUAL_CARE)
-        wanted = self.clusterings
-        if ladder:
-            wanted = rungs(facts.n_rows, categories=bool(space.categories), exact=self._exact)
+        wanted = self._wanted(facts, categories=bool(space.categories))
         weights = other_weights(facts, moments, space, self.other_scalings)
         named = name_clusterings(space, wanted, rows, sample.labels(), streams, care, ladder=ladder, weights=weights)
+        if self._holds_back(facts):
+            named = with_company(named, rows, facts.n_rows)
 
         bonds = self._bonds(facts, rows, kinds, decimals, coding)
         sums, broken = yield from ask_both(ClusterSums(space, named), BrokenRows(bonds))
@@ -283,6 +302,10 @@ class AtomExchange(GuardShell):
         tried = int(self.draws) if facts.n_rows <= TRIED_ROWS else 1
         fitted = yield from self._met(facts, setting, sums, streams, tried)
         return replace(fitted, joined=joined)
+
+    def _space(self, facts: Facts, moments: Moments, sample: Floats) -> MixedSpace:
+        kinds, _, _ = self._kinds(facts, sample, vars(self).get("_coding") or Coding())
+        return find_mixed_space(facts, moments, categories(facts, kinds), self.scaling)
 
     def _met(
         self, facts: Facts, setting: Setting, sums: ClusterSums, streams: Streams, draws: int

@@ -18,10 +18,11 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
+from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending
 from sfumato.perturb.guard.settle import Settling
-from sfumato.perturb.guard.shell import Collected, Found, GuardShell, Stored
+from sfumato.perturb.guard.shell import Found, GuardShell, Stored
 from sfumato.perturb.guard.spread import DRAW_BITS, Scatter, column_spread, draw_steps, mix_group, scatter_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 
@@ -86,6 +87,13 @@ class AtomMixing(GuardShell):
         Decimals of the released columns; integer columns always have none.
     bounds : mapping of column to (low, high), optional
         Lowest and highest value of columns that the release must keep. Default: None.
+    exposed : "hold back" or "publish"
+        What becomes of people without company, for whom k-means makes a cluster of fewer than ten: "hold back" leaves
+        their rows out of the release (`held_back_rows` lists them), and no cluster of so few is kept. "publish" keeps
+        every row and every cluster, however small. Default: "hold back".
+    most_held_back : number, optional
+        Share of the rows that may be held back. Beyond it the ladder keeps no cluster for them, and clusterings of
+        one's own are refused. None (default): a hundredth, and of a small table up to 40 rows, at most 3 in 100.
     key, release, insecure_seed, columns
         See `Perturber`.
 
@@ -115,6 +123,8 @@ class AtomMixing(GuardShell):
         draws: int = 6,
         decimals: Mapping[str, int] | int | None = None,
         bounds: Mapping[str, Sequence[float]] | None = None,
+        exposed: str = "hold back",
+        most_held_back: float | None = None,
         *,
         key: Key | None = None,
         release: str = "r0",
@@ -132,6 +142,8 @@ class AtomMixing(GuardShell):
         self.draws = draws
         self.decimals = decimals
         self.bounds = bounds
+        self.exposed = exposed
+        self.most_held_back = most_held_back
         self.key = key
         self.release = release
         self.insecure_seed = insecure_seed

@@ -7,9 +7,12 @@ number alone, so every engine reaches the same bytes. A `Watch` is told how far 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
 from sfumato.core.passes import Facts
@@ -31,11 +34,21 @@ S = TypeVar("S", bound=Summary)
 class Engine(Protocol):
     """Runs the passes of one release."""
 
+    @property
+    def holds_back(self) -> bool:
+        """Whether it can leave out single rows."""
+
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows, each exactly once."""
 
-    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
-        """Learn which method it is: the summaries asked for from now on are those of its rounds, in order."""
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts, *, finding: bool = False) -> None:
+        """Learn which method it is: the summaries asked for from now on are those of its rounds, in order.
+
+        Parameters
+        ----------
+        finding : bool
+            They are those that find whom to hold back; after these it may look anew.
+        """
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage | None]:
         """Fill a summary over all rows, and say which rows it saw; None if that was checked already."""
@@ -61,6 +74,8 @@ class Cells(Hidden):
         With a record-id column: the subkey that keys the noise by person.
     fills : array of shape (d,), optional
         What stands for missing cells; None leaves them NaN.
+    held_back : array of int, sorted, optional
+        Numbers of the rows that are not released: nobody sees them.
     """
 
     roles: Roles
@@ -68,6 +83,14 @@ class Cells(Hidden):
     what: str
     id_subkey: bytes | None = None
     fills: Floats | None = None
+    held_back: NDArray[np.int64] | None = None
+
+    def present(self, raws: Iterable[RawBatch]) -> Iterator[RawBatch]:
+        """Yield batches without the rows that are held back; the others are numbered anew."""
+        for raw in raws:
+            left = raw if self.held_back is None else raw.without(self.held_back)
+            if left.height:
+                yield left
 
     @property
     def read_columns(self) -> tuple[str, ...]:
@@ -112,7 +135,7 @@ class Cells(Hidden):
 
     def batches(self, source: Source) -> Iterator[NumberBatch]:
         """Read a table once."""
-        for raw in source.batches(self.read_columns):
+        for raw in self.present(source.batches(self.read_columns)):
             yield self.numbers(raw)[0]
 
     def _rows(self, raw: RawBatch) -> Rows:

@@ -70,7 +70,12 @@ class JointEngine:
         plain = empty.without_survey()
         return plain.filled(self._stage(cells, plain))
 
-    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
+    @property
+    def holds_back(self) -> bool:
+        """No: the numbers of everybody's rows would change; see `Engine`. Clusters of few people are not kept here."""
+        return False
+
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts, *, finding: bool = False) -> None:
         """Need not know the method; see `Engine`."""
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, None]:

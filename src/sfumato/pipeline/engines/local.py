@@ -70,11 +70,16 @@ class LocalEngine:
             seen.add(*cells.looked_at(raw))
             return seen
 
-        for seen in in_order(self._read("reading", cells.read_columns, cells.plain), part, self._threads):
+        for seen in in_order(self._read("reading", cells, cells.read_columns, cells.plain), part, self._threads):
             look.merge(seen)
         return look
 
-    def begin_rounds(self, keyed: KeyedMethod, facts: Facts) -> None:
+    @property
+    def holds_back(self) -> bool:
+        """Yes; see `Engine`."""
+        return True
+
+    def begin_rounds(self, keyed: KeyedMethod, facts: Facts, *, finding: bool = False) -> None:
         """Need not know the method: it stands in the same process; see `Engine`."""
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage]:
@@ -138,7 +143,7 @@ class LocalEngine:
         try:
             out = self._ordered(sink, job)
             total = Tally()
-            raws = self._read("releasing", None, whole if job.same_columns else cells.plain)
+            raws = self._read("releasing", cells, None, whole if job.same_columns else cells.plain)
             for batch, packed, tally in in_order(raws, perturb, self._threads):
                 total.merge(tally)
                 out(batch, packed)
@@ -159,12 +164,14 @@ class LocalEngine:
         return _Sorted(Reorder(sink, self._workspace, job.n_rows, memory=self._memory), job)
 
     def _numbers(self, step: str, cells: Cells) -> Iterator[NumberBatch]:
-        raws = self._read(step, cells.read_columns, cells.plain)
+        raws = self._read(step, cells, cells.read_columns, cells.plain)
         yield from in_order(raws, lambda raw: cells.numbers(raw)[0], self._threads)
 
-    def _read(self, step: str, columns: Sequence[str] | None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
+    def _read(
+        self, step: str, cells: Cells, columns: Sequence[str] | None, numbers: Sequence[str] = ()
+    ) -> Iterator[RawBatch]:
         self._watch.begin(step)
-        for raw in self._source.batches(columns, numbers):
+        for raw in cells.present(self._source.batches(columns, numbers)):
             self._watch.at(raw.share)
             yield raw
         self._watch.end()

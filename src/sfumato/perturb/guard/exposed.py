@@ -1,0 +1,186 @@
+"""People without company: rows for which k-means makes a cluster of their own, found so that they can be held back.
+
+To keep a clustering is to keep its walls. A wall around one person points at that person, however the row inside is
+moved, and to clip the row first puts many others elsewhere. So these rows are left out: in rounds, because the next
+farthest row has a cluster of its own once the farthest is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato._arrays import Flags, Floats, Integers
+from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, likely_centres, nearest_and_cost
+from sfumato.core.passes import Facts, ask, fill, run_rounds
+from sfumato.core.rows import RowRange, Rows
+from sfumato.core.stream import Streams
+from sfumato.core.summaries import Moments, Sample
+from sfumato.perturb.guard.collected import Collected, WholeTable
+from sfumato.perturb.guard.named import Named, Space, find_space, is_count, rungs
+
+COMPANY = 10  # people that a kept cluster has at least
+FEWEST_ROWS = 200  # of a table in which anybody has company
+SAMPLE_ROWS = 100_000  # rows on which clusterings are named
+_MOST = 0.01  # share of the rows that may be held back
+_MOST_OF_FEW, _FEW = 0.03, 40  # the same of a small table, up to so many rows
+_USUAL = 50  # rows that a cluster has on average where people without company are looked for
+_ROUNDS = 12
+_STARTS, _MORE_STARTS, _SMALL_TABLE = 8, 24, 1 << 12  # of k-means, and of a small table, for which it takes no time
+_LOOKED_AT = (2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 20)  # of the ladder: who has no company at 7 has none at 6 or 8
+
+# (facts, moments, rows of a sample) -> the space in which the clusterings are named
+FindSpace = Callable[[Facts, Moments, Floats], Space]
+
+
+def most_held_back(n_rows: int, share: float | None) -> int:
+    """Return how many rows may be held back: a hundredth, and of a small table up to forty.
+
+    Parameters
+    ----------
+    share : number, optional
+        What the owner allows instead.
+
+    Examples
+    --------
+    >>> most_held_back(100_000, None), most_held_back(1000, None), most_held_back(1000, 0.005)
+    (1000, 30, 5)
+    """
+    return int(n_rows * share) if share is not None else int(max(n_rows * _MOST, min(_FEW, n_rows * _MOST_OF_FEW)))
+
+
+def looked_at(clusterings: Sequence[Any], n_rows: int) -> tuple[int, ...]:
+    """Return the numbers of k-means clusters with which people without company are looked for.
+
+    Where clusters are small anyway, a smaller one says little of its people: it is not kept, and they stay.
+
+    Examples
+    --------
+    >>> looked_at(range(2, 10), 10_000), looked_at(range(2, 10), 250)
+    ((2, 3, 4, 5, 6, 8, 9), (2, 3, 4, 5))
+    """
+    counts = tuple(int(wanted) for wanted in clusterings if is_count(wanted) and int(wanted) * _USUAL <= n_rows)
+    return counts if n_rows <= _SMALL_TABLE else tuple(k for k in counts if k in _LOOKED_AT or k == max(counts))
+
+
+def exposed_rounds(
+    facts: Facts, streams: Streams, find_space: FindSpace, counts: Sequence[int], most: int
+) -> Generator[Any, Any, tuple[Integers, int]]:
+    """Yield the passes that find the people without company; return their row numbers, and how many others have none.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        Numbers of k-means clusters.
+    most : int
+        Rows that may be held back. Where a number of clusters needs more, its rows stay, and are the others.
+    """
+    sample = yield from ask(Sample(SAMPLE_ROWS, streams.subkey("exposed sample")))
+    rows, numbers = sample.values(), sample.labels().astype(np.int64)
+    whole = len(rows) == facts.n_rows
+    few = COMPANY if whole else 2  # a larger table has so few of a small cluster in the sample
+    starts = _MORE_STARTS if len(rows) <= _SMALL_TABLE else _STARTS
+    held = np.zeros(len(rows), dtype=bool)
+    left: set[int] = set()
+    found: list[tuple[Space, Floats, Flags]] = []
+    for number in range(_ROUNDS):
+        present = np.flatnonzero(~held)
+        space = find_space(*_about(facts, rows[present]), rows[present])
+        steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(rows[present].T))))
+        alone = np.zeros(len(present), dtype=bool)
+        left = set()
+        for k in counts:
+            if k >= len(present):
+                continue
+            words = streams.scalars("exposed", f"{number} {k}", 3 * k * starts)
+            centres, _ = likely_centres(steps, k, words, starts=starts, rounds=FEW_ROUNDS)
+            of, _ = nearest_and_cost(steps, centres)
+            small = np.bincount(of, minlength=k) < few
+            mine = small[of]
+            if np.count_nonzero(held) + np.count_nonzero(alone | mine) > most:
+                left |= set(present[mine & ~alone].tolist())
+                continue
+            alone |= mine
+            if mine.any():
+                found.append((space, centres, small))
+        if not alone.any():
+            break
+        held[present[alone]] = True
+    if whole or not found:
+        return np.sort(numbers[held]) if whole else numbers[:0], len(left)
+    return (yield from _in_small_clusters(found, most)), len(left)
+
+
+def exposed_in(values: Floats, streams: Streams) -> Integers:
+    """Return the numbers of the rows of a table in memory for which the ladder makes a cluster of their own.
+
+    Parameters
+    ----------
+    values : array of shape (n, d)
+    """
+    n, d = values.shape
+    facts = Facts(tuple(f"x{i}" for i in range(d)), ("float64",) * d, n, values.min(axis=0), values.max(axis=0), b"")
+    counts = looked_at(rungs(n, categories=False, exact=False), n)
+
+    def space(facts: Facts, moments: Moments, _: Floats) -> Space:
+        return find_space(facts, moments, "std")
+
+    rounds = exposed_rounds(facts, streams, space, counts, most_held_back(n, None))
+    whole = WholeTable(np.ascontiguousarray(values.T))
+    found: tuple[Integers, int] = run_rounds(rounds, lambda wanted: fill(wanted, [whole]), n)
+    return found[0]
+
+
+def _about(facts: Facts, rows: Floats) -> tuple[Facts, Moments]:
+    """Return facts and moments of a part of the rows."""
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    moments = Moments(low, high, cross=False)
+    moments.add(np.ascontiguousarray(rows.T), RowRange(0, len(rows)))
+    return replace(facts, n_rows=len(rows), low=low, high=high), moments
+
+
+def _in_small_clusters(found: Sequence[tuple[Space, Floats, Flags]], most: int) -> Generator[Any, Any, Integers]:
+    """Yield a pass that counts the rows of clusters that were small in a sample; return the rows of the small ones."""
+    offsets = np.cumsum([0, *(len(centres) for _, centres, _ in found)])
+
+    def members(tile: Floats, _: Rows) -> tuple[Floats, Integers]:
+        marks = np.full(tile.shape[1], -1, dtype=np.int64)
+        for (space, centres, small), offset in zip(found, offsets, strict=False):
+            of, _cost = nearest_and_cost(np.ascontiguousarray(space.steps(space.enter(tile))), centres)
+            here = small[of] & (marks < 0)
+            marks[here] = of[here] + offset
+        return tile[:0], marks
+
+    numbers, _, marks = (yield from ask(Collected(members))).sorted(0)
+    alone = np.bincount(marks, minlength=int(offsets[-1]))[marks] < COMPANY
+    rows = numbers[alone].astype(np.int64)
+    return np.sort(rows) if len(rows) <= most else rows[:0]
+
+
+def with_company(named: Named, sample: Floats, n_rows: int) -> Named:
+    """Return the clusterings without their clusters of fewer than ten people.
+
+    Their people belong to the next cluster then: a clustering is kept in which nobody stands alone.
+
+    Parameters
+    ----------
+    sample : array of shape (m, d)
+        Rows of the table.
+    n_rows : int
+        Rows of the table.
+    """
+    inside = named.space.enter(np.ascontiguousarray(sample.T))
+    fewest = COMPANY if len(sample) == n_rows else max(3, -(-COMPANY * len(sample) // n_rows))
+    while True:
+        labels = named.labels(inside)
+        counts = [np.bincount(row, minlength=size) for row, size in zip(labels, named.sizes, strict=True)]
+        # the smallest of each clustering goes first: its people may be company for those of another one
+        lost = [int(count.argmin()) if len(count) > 1 and count.min() < fewest else None for count in counts]
+        if all(at is None for at in lost):
+            return named
+        pairs = zip(named.centres, lost, strict=True)
+        kept = tuple(centres if at is None else np.delete(centres, at, axis=0) for centres, at in pairs)
+        named = replace(named, centres=kept)
