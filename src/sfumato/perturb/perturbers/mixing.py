@@ -17,6 +17,7 @@ from sfumato.core.passes import Facts, Rounds, ask, ask_both
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
+from sfumato.perturb.guard.across import mix_across, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
@@ -200,7 +201,10 @@ class AtomMixing(GuardShell):
         collected, draws = yield from ask_both(*self._second_pass(found, drawn, streams))
         numbers, rows, of = collected.sorted(d)
         pool = pools(atoms, small, int(self.min_atom))
-        mixed = self._mixed(atoms, pool, rows, of, streams)
+        company = np.full(len(atoms), -1, dtype=np.int64)
+        if not self.exact_centres:
+            company = narrow_companies(atoms, small | drawn, d)
+        mixed = self._mixed(atoms, pool, company, rows, of, streams)
         is_small = small[of]
         around, own = mixed[:, is_small] * self._share, of[is_small]
         placed = place_atoms(
@@ -288,8 +292,20 @@ class AtomMixing(GuardShell):
 
         return Collected(small_rows), AtomMoments(draws)
 
-    def _mixed(self, atoms: Atoms, pool: Integers, rows: Floats, of: Integers, streams: Streams) -> Floats:
-        """Return mixed deviations of the collected rows: pools together, other atoms by themselves."""
+    def _mixed(
+        self, atoms: Atoms, pool: Integers, company: Integers, rows: Floats, of: Integers, streams: Streams
+    ) -> Floats:
+        """Return mixed deviations of the collected rows: pools and companies together, other atoms by themselves."""
+        mixed = np.zeros_like(rows)
+        for number in range(int(company.max(initial=-1)) + 1):
+            here = np.flatnonzero(company[of] == number)
+            mixed[:, here] = mix_across(rows[:, here], of[here], streams, f"company {number}")
+        others = np.flatnonzero(company[of] < 0)
+        mixed[:, others] = self._mixed_apart(atoms, pool, rows[:, others], of[others], streams)
+        return mixed
+
+    def _mixed_apart(self, atoms: Atoms, pool: Integers, rows: Floats, of: Integers, streams: Streams) -> Floats:
+        """Return mixed deviations of rows: pools together, other atoms by themselves."""
         mixed = np.zeros_like(rows)
         groups = np.where(pool[of] >= 0, -1 - pool[of], of)
         order = np.argsort(groups, kind="stable")
