@@ -23,13 +23,15 @@ from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.densities import measure_densities
+from sfumato.auditing.equality import ColumnEquality, measure_equality
+from sfumato.auditing.exposed import ExposedGroup, measure_exposed
 from sfumato.auditing.grading import Judgement, judge
 from sfumato.auditing.inversion import measure_inversion
 from sfumato.auditing.model import Audit, Inverted, attack_line
 from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy, worst_records
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.whole.company import same_clusters
+from sfumato.auditing.whole.company import Company, same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
@@ -39,6 +41,7 @@ from sfumato.frames.whole import read_whole
 Known = int | Sequence[int] | None
 
 _IDLE = {"ineffective"}
+_OF_EXPOSED = ("nearest",)  # attacks that are asked about the most exposed people by themselves
 
 
 class AuditSession(Hidden):
@@ -151,13 +154,14 @@ class AuditSession(Hidden):
             parameters=self._public,
             population=self._population,
             releases=self._releases,
-            company=self._company(),
+            company=None if self._company is None else self._company.codes,
             seed=self.seed,
             seconds=self._seconds,
             max_targets=self._max_targets,
         )
 
-    def _company(self) -> Any:
+    @cached_property
+    def _company(self) -> Company | None:
         """Return who is alike by the clusters that a release keeps; None where it keeps none, or nobody says so."""
         if not self.tables.same_columns or not (self._categories or self._public.get("clusterings")):
             return None
@@ -224,6 +228,29 @@ class AuditSession(Hidden):
         """Who is alone, and what is told of whom, by whole rows; None for tables of plain numbers."""
         return None if self.whole is None else measure_whole(self.whole, seed=self.seed)
 
+    @cached_property
+    def exposed(self) -> tuple[ExposedGroup, ...]:
+        """What the attacks so far get of the people who stand alone, the worst group first."""
+        ran = [name for name in _OF_EXPOSED if any(one.attack == name and one.has_rate for one in self.results)]
+        return measure_exposed(
+            self.referee,
+            self.tables.original,
+            ran,
+            company=self._company,
+            fewest=int(self._public.get("min_atom") or 0),
+            seed=self.seed,
+        )
+
+    @cached_property
+    def equality(self) -> tuple[ColumnEquality, ...]:
+        """How often the cells of each column stand as they are; nothing if the columns are new ones."""
+        tables, whole = self.tables, self.whole
+        if not tables.same_columns:
+            return ()
+        kept = () if whole is None else [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
+        company = None if self._company is None else self._company.codes
+        return measure_equality(tables.names, tables.original, tables.released, company=company, kept=kept)
+
     def grade(self, *, curve: bool = True, verbatim: bool = True, whole: bool = True) -> Judgement:
         """Return the grade and the verdict on the attacks so far.
 
@@ -242,6 +269,8 @@ class AuditSession(Hidden):
             curve=self.curve if curve else None,
             verbatim=self.verbatim if verbatim else None,
             whole=self.whole_figures if whole else None,
+            exposed=self.exposed,
+            equality=self.equality if verbatim else (),
             seed=self.seed,
         )
 
@@ -349,6 +378,8 @@ class AuditSession(Hidden):
             worst_records=worst_records(tables, self.results),
             notes=(*tables.notes, *notes),
             call=call,
+            exposed=self.exposed,
+            equality=self.equality,
             whole=whole,
         )
         tell("done", 1.0)

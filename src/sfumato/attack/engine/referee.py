@@ -231,7 +231,9 @@ class Referee:
             quantiles=frozen(np.quantile(self._truth, _LEVELS, axis=0)),
         )
 
-    def run(self, attack: Attack | str, known: int | Sequence[int] | None = None) -> Result:
+    def run(
+        self, attack: Attack | str, known: int | Sequence[int] | None = None, *, seconds: float | None = None
+    ) -> Result:
         """Run one attack and score it.
 
         Parameters
@@ -240,6 +242,8 @@ class Referee:
             An attack, or its id in the catalogue.
         known : int or sequence of int, optional
             Number of known people, or their rows in the release; by default the catalogue's.
+        seconds : float, optional
+            Time budget of this run. None: the referee's.
 
         Returns
         -------
@@ -257,10 +261,11 @@ class Referee:
         objection = chosen.applies(held)
         if objection is not None:
             return replace(blank, reason=objection)
+        seconds = self._seconds if seconds is None else seconds
         start = time.monotonic()
         try:
             with np.errstate(all="ignore"):  # what overflows in an attack is a bad guess, not a warning
-                guess = chosen.run(held, Deadline(self._seconds))
+                guess = chosen.run(held, Deadline(seconds))
             ran = replace(blank, status="ran", reason=guess.note)
             if row.goal == "links":
                 scored = self._judge.links(ran, guess, people)
@@ -271,7 +276,7 @@ class Referee:
         except NothingFoundError as nothing:
             scored = replace(blank, status="ineffective", reason=str(nothing))
         except OutOfTimeError:
-            scored = replace(blank, status="timed out", reason=f"no answer within {self._seconds:g} seconds")
+            scored = replace(blank, status="timed out", reason=f"no answer within {seconds:g} seconds")
         except Exception as error:  # noqa: BLE001 - an attack that breaks is a finding of the audit, not its end
             scored = replace(blank, status="error", reason=f"{type(error).__name__}: {error}")
         return replace(scored, seconds=time.monotonic() - start)
