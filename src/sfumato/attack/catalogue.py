@@ -155,7 +155,7 @@ _ROWS: tuple[Entry, ...] = (
           ("records", "clusterings", "atom_moments"),
           "Within the rows that share all labels each known person is linked to the most probable one.",
           "atoms.atom_likelihood", "AtomLikelihood", "links", "persons"),
-    Entry("span", "complete half a record", 3, "half record", ("attributes",),
+    Entry("span", "complete half a record", 3, "half record", ("attributes", "marginals"),
           "Few rows that were mixed among each other span what they were: some values of a person give the others.",
           "atoms.span", "Span", known="persons"),
     Entry("orbit-known", "follow a chaotic orbit", 4, "few records", ("pairs", "decimals", "marginals"),

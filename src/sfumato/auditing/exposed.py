@@ -14,15 +14,23 @@ from scipy.special import betaincinv
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.referee import Referee
+from sfumato.attack.engine.result import Result
 from sfumato.auditing.whole.company import Company
 
 FALSE_ALARMS = 0.01  # of all groups together, where nothing is given away
+ASKED = ("nearest",)  # attacks that are asked about exposed people by themselves
 SMALL_CROWD = 5  # people in smaller clusters are exposed
 _SHARE, _FEWEST, _MOST = 0.01, 10, 300
 _REFERENCE = 2_000  # rows to which distances are taken
 _COMPANIONS = 3  # the third nearest: two who stand together far out are exposed, too
+_DOUBT = 0.05  # of what guessing may have got, where it is measured on the same few people
 _CELLS = 4_000_000
-_WORDS = {"nearest": "are linked to their row"}
+_FOUND = {"nearest": "are linked to their row", "span": "are completed"}
+_WHO = {
+    "most exposed": "{} most exposed people",
+    "small clusters": "{} people in clusters of fewer than five",
+    "half records": "{} people whom half a record reaches",
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,8 @@ class ExposedGroup:
     Attributes
     ----------
     group : str
-        Who they are: "most exposed" (farthest from everybody else) or "in clusters of fewer than five".
+        Who they are: "most exposed" (farthest from everybody else), "small clusters" (of fewer than five) or "half
+        records" (people for whom half of a record had an answer).
     attack : str
         Id of the attack.
     people : int
@@ -58,12 +67,8 @@ class ExposedGroup:
     @property
     def words(self) -> str:
         """One sentence."""
-        who = (
-            f"{self.people:,} most exposed people"
-            if self.group == "most exposed"
-            else f"{self.people:,} people {self.group}"
-        )
-        return f"Of the {who} {self.found:.0f} {_WORDS.get(self.attack, 'are found')} (chance: {_count(self.chance)})."
+        who = _WHO[self.group].format(f"{self.people:,}")
+        return f"Of the {who} {self.found:.0f} {_FOUND[self.attack]} (chance: {_count(self.chance)})."
 
 
 def _count(number: float) -> str:
@@ -141,10 +146,22 @@ def most_exposed(table: Floats, *, seed: int = 0) -> Integers:
     return ranked
 
 
+def _reached(result: Result) -> list[tuple[str, str, Floats, Floats]]:
+    """Return the people for whom an attack had an answer; chance is the most that guessing may have got of them."""
+    scores = result.scores
+    if scores is None or scores.answered is None or not scores.answered.any():
+        return []
+    reached = scores.answered
+    people = int(reached.sum())
+    guessed = float(np.maximum(scores.baseline, scores.control)[reached].sum())
+    most = 1.0 - lower_bound(people - np.ceil(guessed), people, _DOUBT)
+    return [("half records", result.attack, scores.attack[reached], np.full(people, most))]
+
+
 def measure_exposed(
     referee: Referee,
     table: Floats,
-    attacks: Sequence[str],
+    results: Sequence[Result],
     *,
     company: Company | None = None,
     fewest: int = 0,
@@ -158,8 +175,8 @@ def measure_exposed(
         Of the release, rows in the order of the table.
     table : array of shape (n, d)
         The original.
-    attacks : sequence of str
-        Ids of attacks that link known people to rows.
+    results : sequence of Result
+        Of the attacks so far; those that are in `ASKED` are asked about exposed people.
     company : Company, optional
         Who shares all clusters that the release is meant to keep: being one of them is no secret, and whoever shares
         them with few is found by chance more often. None (default): the release is meant to tell no clusters.
@@ -172,14 +189,17 @@ def measure_exposed(
     crowd = np.full(n, n)
     if company is not None:
         crowd = np.maximum(np.bincount(company.codes)[company.codes], max(fewest, SMALL_CROWD))
-        groups.append(("in clusters of fewer than five", np.flatnonzero(company.smallest < SMALL_CROWD)[:_MOST]))
+        groups.append(("small clusters", np.flatnonzero(company.smallest < SMALL_CROWD)[:_MOST]))
+    ran = {result.attack: result for result in results if result.scores is not None}
     found = []
     for name, rows in groups:
-        for attack in attacks if len(rows) > 1 else ():
+        for attack in [name for name in ASKED if name in ran] if len(rows) > 1 else ():
             scores = referee.run(attack, rows.tolist(), seconds=float("inf")).scores
             if scores is not None:
                 chance = np.maximum(1.0 / crowd[scores.rows], scores.control.mean())
                 found.append((name, attack, scores.attack, chance))
+    if "span" in ran:
+        found += _reached(ran["span"])
     share = FALSE_ALARMS / max(1, len(found))
     weighed = [weigh_group(*one, false_alarms=share) for one in found]
     return tuple(sorted(weighed, key=lambda one: -one.lift_low))

@@ -119,11 +119,13 @@ def judge(
         grade = "B"
     else:
         grade = "A"
-    verdict = _sentence(best, low, curve, verbatim, results, n_rows, _about_categories(whole))
-    if grade in _OF_FEW and exposed:
+    few = grade in _OF_FEW
+    more = _about_categories(whole)
+    more += [exposed[0].words] if few and worst > 0.0 else []
+    more += [column.words for column in equality if few and column.lift_low > 0.5]
+    verdict = _sentence(best, low, curve, verbatim, results, n_rows, more)
+    if few and exposed and worst <= 0.0:
         verdict = f"{verdict} {exposed[0].words}"
-    if grade in _OF_FEW:
-        verdict += "".join(f" {column.words}" for column in equality if column.lift_low > 0.5)
     return Judgement(grade, verdict, best["cheap"], best["many"] or best["most"], best["link"], best["join"])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato._arrays import Integers
 from sfumato.attack.atoms.regions import LADDER, clusters_of, every_rung
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
@@ -31,7 +32,7 @@ from sfumato.auditing.model import Audit, Inverted, attack_line
 from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy, worst_records
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.whole.company import Company, same_clusters
+from sfumato.auditing.whole.company import Company, nearest_of_all, same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
@@ -41,7 +42,6 @@ from sfumato.frames.whole import read_whole
 Known = int | Sequence[int] | None
 
 _IDLE = {"ineffective"}
-_OF_EXPOSED = ("nearest",)  # attacks that are asked about the most exposed people by themselves
 
 
 class AuditSession(Hidden):
@@ -112,6 +112,7 @@ class AuditSession(Hidden):
         self.results: list[Result] = []
         self._by_known: dict[tuple[str, int], Result] = {}  # of the referee's own choice of known people
         self._public, self.insecure_seed = describe_method(method)
+        self._centres = _kept_centres(method, len(self.tables.names))
         self.method: str | None = self._public.pop("method", None)
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
@@ -154,6 +155,7 @@ class AuditSession(Hidden):
             parameters=self._public,
             population=self._population,
             releases=self._releases,
+            atoms=self._atoms(),
             company=None if self._company is None else self._company.codes,
             seed=self.seed,
             seconds=self._seconds,
@@ -166,9 +168,21 @@ class AuditSession(Hidden):
         if not self.tables.same_columns or not (self._categories or self._public.get("clusterings")):
             return None
         original = self.tables.original
-        on_ladder = self._public.get("clusterings") == LADDER
-        clusters = every_rung(len(original)) if on_ladder else clusters_of(self._public, len(original))
-        return same_clusters(original, self._categories, clusters, self.seed)
+        return same_clusters(original, self._categories, self._kept_clusters, self.seed)
+
+    def _atoms(self) -> Integers | None:
+        """Return which released rows share all clusters that the release keeps; None where it keeps none."""
+        if self._company is None or self._categories:
+            return None
+        released = self.tables.released
+        if self._centres is not None:
+            return nearest_of_all(released, self._centres, self.tables.original.std(axis=0))
+        return same_clusters(released, (), self._kept_clusters, self.seed).codes
+
+    @property
+    def _kept_clusters(self) -> Sequence[int]:
+        n_rows = len(self.tables.original)
+        return every_rung(n_rows) if self._public.get("clusterings") == LADDER else clusters_of(self._public, n_rows)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""
@@ -231,11 +245,10 @@ class AuditSession(Hidden):
     @cached_property
     def exposed(self) -> tuple[ExposedGroup, ...]:
         """What the attacks so far get of the people who stand alone, the worst group first."""
-        ran = [name for name in _OF_EXPOSED if any(one.attack == name and one.has_rate for one in self.results)]
         return measure_exposed(
             self.referee,
             self.tables.original,
-            ran,
+            self.results,
             company=self._company,
             fewest=int(self._public.get("min_atom") or 0),
             seed=self.seed,
@@ -405,6 +418,15 @@ def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
         f"method must be a perturber, a method's id or a mapping, got {type(method).__name__}",
         hint='for instance method="ina", or method={"method": "adp", "scale": 0.1}',
     )
+
+
+def _kept_centres(method: Any, n_columns: int) -> tuple[Any, ...] | None:
+    """Return the centres that a fitted method keeps: whoever clusters its release finds them; None if it has none."""
+    fitted = getattr(method, "__sklearn_is_fitted__", lambda: False)()
+    if not fitted or not hasattr(method, "named_centres") or method.scaling != "std":
+        return None
+    centres = method.named_centres()
+    return centres if all(one.shape[1:] == (n_columns,) for one in centres) else None
 
 
 def _asked(names: Sequence[str] | None, every: int) -> str:

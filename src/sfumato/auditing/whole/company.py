@@ -58,3 +58,27 @@ def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[in
             codes = np.unique(codes * k + labels, return_inverse=True)[1].ravel()
             smallest = np.minimum(smallest, np.bincount(labels)[labels])
     return Company(codes, smallest)
+
+
+def nearest_of_all(rows: Floats, clusterings: Sequence[Floats], spread: Floats) -> Integers:
+    """Return a number for each row, the same for rows with the same nearest centre in every clustering.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+    clusterings : sequence of arrays of shape (k, d)
+        Centres.
+    spread : array of shape (d,)
+        Standard deviations in which distances are measured; columns of none do not count.
+
+    Examples
+    --------
+    >>> nearest_of_all(np.array([[0.0], [1.0], [9.0]]), [np.array([[0.0], [9.0]])], np.ones(1)).tolist()
+    [0, 0, 1]
+    """
+    unit = np.where(spread > 0, spread, np.inf)
+    codes: Integers = np.zeros(len(rows), dtype=np.int64)
+    for centres in clusterings:
+        away = ((centres / unit) ** 2).sum(axis=1) - 2 * (rows / unit) @ (centres / unit).T
+        codes = np.unique(codes * len(centres) + away.argmin(axis=1), return_inverse=True)[1].ravel()
+    return codes
