@@ -18,14 +18,18 @@ from sfumato.attack.engine.result import Result
 from sfumato.auditing.whole.company import Company
 
 FALSE_ALARMS = 0.01  # of all groups together, where nothing is given away
-ASKED = ("nearest",)  # attacks that are asked about exposed people by themselves
+ASKED = ("nearest", "farthest")  # attacks that are asked about exposed people by themselves
 SMALL_CROWD = 5  # people in smaller clusters are exposed
 _SHARE, _FEWEST, _MOST = 0.01, 10, 300
 _REFERENCE = 2_000  # rows to which distances are taken
 _COMPANIONS = 3  # the third nearest: two who stand together far out are exposed, too
 _DOUBT = 0.05  # of what guessing may have got, where it is measured on the same few people
 _CELLS = 4_000_000
-_FOUND = {"nearest": "are linked to their row", "span": "are completed"}
+_FOUND = {
+    "nearest": "are linked to their row",
+    "farthest": "are recognised by their direction",
+    "span": "are completed",
+}
 _WHO = {
     "most exposed": "{} most exposed people",
     "small clusters": "{} people in clusters of fewer than five",
