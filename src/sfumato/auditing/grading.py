@@ -14,6 +14,7 @@ from sfumato.auditing.curve import Curve
 from sfumato.auditing.equality import ColumnEquality
 from sfumato.auditing.exposed import ExposedGroup
 from sfumato.auditing.privacy import Verbatim
+from sfumato.auditing.shadowed import Shadowed
 from sfumato.auditing.whole.model import Whole
 
 MEANINGS = {
@@ -64,6 +65,7 @@ def judge(
     whole: Whole | None = None,
     exposed: Sequence[ExposedGroup] = (),
     equality: Sequence[ColumnEquality] = (),
+    shadowed: Shadowed | None = None,
     seed: int = 0,
 ) -> Judgement:
     """Return the grade of a release.
@@ -85,6 +87,8 @@ def judge(
     equality : sequence of ColumnEquality
         How often each column is equal. One that is so far more often than anybody would guess caps the grade.
         Default: nothing was measured.
+    shadowed : Shadowed, optional
+        What shadow releases tell: whoever is known to be in the table is told something.
     seed : int
         Which half of the records chooses the strongest attack.
     """
@@ -109,13 +113,14 @@ def judge(
     private = max(low["half"], low["link"], alone, told, worst)  # who knows much of one person
     open_to_all = max(low["cheap"], low["join"], copied)  # who joins on a kept column knows next to nothing
     equal = max((column.lift_low for column in equality), default=0.0)
+    members = shadowed is not None and shadowed.members_are_told
     if open_to_all > 0.5:
         grade = "F"
     elif open_to_all > 0.2 or low["many"] > 0.5:
         grade = "D"
     elif open_to_all > 0.05 or low["many"] > 0.2 or max(low["most"], private) > 0.5 or equal > 0.9:
         grade = "C"
-    elif max(low["many"], low["most"], private) > 0.05 or copied > 0.0 or worst > 0.0 or equal > 0.5:
+    elif max(low["many"], low["most"], private) > 0.05 or copied > 0.0 or worst > 0.0 or equal > 0.5 or members:
         grade = "B"
     else:
         grade = "A"
@@ -123,6 +128,7 @@ def judge(
     more = _about_categories(whole)
     more += [exposed[0].words] if few and worst > 0.0 else []
     more += [column.words for column in equality if few and column.lift_low > 0.5]
+    more += shadowed.lines[:1] if few and members and shadowed is not None else ()
     verdict = _sentence(best, low, curve, verbatim, results, n_rows, more)
     if few and exposed and worst <= 0.0:
         verdict = f"{verdict} {exposed[0].words}"

@@ -15,6 +15,7 @@ from sfumato.auditing.equality import ColumnEquality
 from sfumato.auditing.exposed import ExposedGroup
 from sfumato.auditing.privacy import Privacy
 from sfumato.auditing.questions import Answer
+from sfumato.auditing.shadowed import Shadowed
 from sfumato.auditing.utility.result import Utility
 from sfumato.auditing.whole.model import Whole
 
@@ -94,6 +95,9 @@ class Audit(_Frozen):
     )
     equality: tuple[ColumnEquality, ...] = Field(
         default=(), description="how often the cells of each column stand as they are, against the best guess"
+    )
+    shadows: Shadowed | None = Field(
+        default=None, description="what shadow releases tell, where they were asked for: members, and what one changes"
     )
     notes: tuple[str, ...]
     call: str = Field(default="sfumato.audit(original, released)", description="what repeats the audit, in Python")

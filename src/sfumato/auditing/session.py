@@ -31,6 +31,7 @@ from sfumato.auditing.inversion import measure_inversion
 from sfumato.auditing.model import Audit, Inverted, attack_line
 from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy, worst_records
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
+from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.whole.company import Company, nearest_of_all, same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
@@ -74,6 +75,8 @@ class AuditSession(Hidden):
         Time budget of one attack, in seconds. Default: 10.
     max_targets : int
         Most rows that an attack is asked for. Default: 2,000.
+    shadows : int
+        Shadow releases to make with a method that is a perturber. Default: 0, none.
 
     Attributes
     ----------
@@ -98,6 +101,7 @@ class AuditSession(Hidden):
         seed: int = 0,
         seconds: float = 10.0,
         max_targets: int = 2_000,
+        shadows: int = 0,
     ) -> None:
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
         whole = read_whole(original, released, order=order, categories=categories, kept=kept, **chosen)
@@ -117,6 +121,7 @@ class AuditSession(Hidden):
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = max_targets
+        self._shadows, self._trying = shadows, method
 
     @cached_property
     def whole_referee(self) -> Referee | None:
@@ -264,6 +269,15 @@ class AuditSession(Hidden):
         company = None if self._company is None else self._company.codes
         return measure_equality(tables.names, tables.original, tables.released, company=company, kept=kept)
 
+    @cached_property
+    def shadowed(self) -> Shadowed | None:
+        """What shadow releases tell; None where none were asked for."""
+        if not self._shadows:
+            return None
+        if self.whole is not None:
+            raise ParameterError("shadow releases are made of tables of numbers", hint="leave shadows out")
+        return measure_shadows(self._trying, self.tables.original, self._shadows, seed=self.seed)
+
     def grade(self, *, curve: bool = True, verbatim: bool = True, whole: bool = True) -> Judgement:
         """Return the grade and the verdict on the attacks so far.
 
@@ -284,6 +298,7 @@ class AuditSession(Hidden):
             whole=self.whole_figures if whole else None,
             exposed=self.exposed,
             equality=self.equality if verbatim else (),
+            shadowed=self.shadowed,
             seed=self.seed,
         )
 
@@ -393,6 +408,7 @@ class AuditSession(Hidden):
             call=call,
             exposed=self.exposed,
             equality=self.equality,
+            shadows=self.shadowed,
             whole=whole,
         )
         tell("done", 1.0)

@@ -169,6 +169,8 @@ def _attacks(audit: Audit) -> Section:
     blocks.append(Table("Every attack that had an answer, strongest first.", _ATTACK_COLUMNS, tuple(map(_attack, ran))))
     if audit.exposed:
         blocks.append(_exposed(audit))
+    if audit.shadows is not None:
+        blocks.append(Items(audit.shadows.lines))
     if audit.worst_records:
         rows = ", ".join(f"{row:,}" for row in audit.worst_records)
         blocks.append(Paragraph(f"Rows that several attacks got, counted from 0: {rows}.", "note"))

@@ -43,6 +43,8 @@ def render_text(audit: Audit) -> str:
         lines += [_attack(line) for line in audit.strongest]
     if audit.exposed:
         lines += ["", "People who stand alone"] + [f"  {group.words}" for group in audit.exposed]
+    if audit.shadows is not None:
+        lines += ["", "Shadow releases"] + [f"  {line}" for line in audit.shadows.lines]
     if audit.found_nothing:
         lines += ["", "Ran and found nothing"] + [f"  {text}" for text in audit.found_nothing]
     if audit.did_not_run:
