@@ -64,7 +64,7 @@ def lengths_of(table: FloatArray) -> FloatArray:
 
 
 def choose_people(table: FloatArray, most: int, seed: int) -> tuple[IntArray, IntArray]:
-    """Return some people, and which of them are the farthest from the middle: one in a hundred, at least ten.
+    """Return some people, and which of them are the farthest from the middle: one in a hundred, ten to half of them.
 
     Parameters
     ----------
@@ -81,7 +81,9 @@ def choose_people(table: FloatArray, most: int, seed: int) -> tuple[IntArray, In
     >>> len(people), len(far)
     (30, 10)
     """
-    far = np.argsort(-lengths_of(table), kind="stable")[: min(most, max(FEWEST_FAR, int(_SHARE * len(table))))]
+    far = np.argsort(-lengths_of(table), kind="stable")[
+        : min((most + 1) // 2, max(FEWEST_FAR, int(_SHARE * len(table))))
+    ]
     others = np.setdiff1d(np.arange(len(table)), far)
     drawn = np.random.default_rng([seed, 61]).permutation(others)[: most - len(far)]
     return np.concatenate([far, np.sort(drawn)]), np.arange(len(far))
