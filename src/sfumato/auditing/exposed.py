@@ -206,4 +206,5 @@ def measure_exposed(
         found += _reached(ran["span"])
     share = FALSE_ALARMS / max(1, len(found))
     weighed = [weigh_group(*one, false_alarms=share) for one in found]
-    return tuple(sorted(weighed, key=lambda one: -one.lift_low))
+    # those that stand out come first, then whoever is found most beyond chance, doubtful as it is
+    return tuple(sorted(weighed, key=lambda one: (-max(one.lift_low, 0.0), (one.chance - one.found) / one.people)))
