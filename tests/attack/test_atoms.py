@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
+import sfumato as sf
 from sfumato.attack import Referee, best_linkage, run_attack
 from sfumato.attack.atoms.regions import atoms_of, clusterings_of, label_table, name_clusterings
+from sfumato.auditing.whole.company import nearest_of_all
 from sfumato.exceptions import DataError, ParameterError
 
 
@@ -175,6 +177,26 @@ def test_half_a_record_is_worth_nothing_when_rows_got_noise_of_their_own():
     small = np.arange(400) // 5
     noisy = mixed(x, {80: small}) + 0.1 * draw.normal(size=x.shape)
     assert (run_attack("span", x, noisy, labels={80: small}).rate or 0.0) < 0.05
+
+
+def test_half_a_record_completes_people_of_small_atoms_of_a_mixed_release_although_columns_were_shrunk():
+    draw = np.random.default_rng(1)
+    x = draw.lognormal(0, 0.6, (300, 5)) @ draw.normal(size=(5, 16))
+    x = np.round(10 * (x + 0.5 * draw.normal(size=x.shape)), 1)
+
+    def attacked(min_atom: int):
+        method = sf.perturb.AtomMixing(clusterings=range(2, 9), min_atom=min_atom, draws=1, insecure_seed=2)
+        released = method.fit_transform(x)
+        atoms = nearest_of_all(released, method.named_centres(), x.std(axis=0))
+        return run_attack("span", x, released, atoms=atoms, parameters={"min_atom": min_atom})
+
+    scores = attacked(5).scores
+    assert scores.answered.sum() >= 15
+    assert scores.attack[scores.answered].mean() > 0.25
+    assert scores.baseline[scores.answered].mean() < 0.05  # what a regression on others gets of them
+    large = attacked(18)  # two more than columns
+    assert (large.status, large.rate) == ("ineffective", None)
+    assert "more rows than the 8 known columns can fix" in large.reason
 
 
 def test_only_columns_that_were_not_known_are_scored():

@@ -15,7 +15,8 @@ LADDER = {
         "releases"},
     1: {"moments", "quantiles", "orbit-range"},
     2: {"sample-pca", "ak-ica", "projection"},
-    3: {"distances", "kept-columns", "nearest", "gower", "equal-cells", "fellegi-sunter", "ranks", "likelihood",
+    3: {"distances", "kept-columns", "nearest", "gower", "equal-cells", "fellegi-sunter", "ranks", "farthest",
+        "likelihood",
         "clip-slack", "atom-likelihood", "span"},
     4: {"orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge", "differencing", "cluster-sums"},
 }  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from sfumato.cli import sfumato
+from tests.auditing.quick import two_clusters
 from tests.cli.test_first_commands import run
 from tests.cli.typed import typed
 
@@ -82,3 +83,15 @@ def test_an_untrustworthy_audit_exits_4(files: tuple[str, str], monkeypatch: pyt
     done = CliRunner().invoke(sfumato, ["audit", *files, "--attack", "nearest"])
     assert done.exit_code == 4
     assert "CANNOT BE TRUSTED" in done.output
+
+
+def test_membership_needs_the_method_and_stands_in_the_output(files: tuple[str, str]) -> None:
+    asked = ["audit", *files, "--attack", "nearest", "--membership"]
+    refused = CliRunner().invoke(sfumato, asked)
+    assert refused.exit_code == 2
+    assert "say which with --method" in refused.output
+    with two_clusters(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.cli.audit._SHADOWS", 8)
+        done = CliRunner().invoke(sfumato, [*asked, "--method", "rdp"])
+    assert done.exit_code == 0, done.output
+    assert "Who is in the table is told" in done.output

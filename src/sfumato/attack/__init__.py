@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.referee import Referee, run_attack
     from sfumato.attack.engine.result import Result, best_of, lift, wilson_interval
     from sfumato.attack.linkage.best import Linkage, best_linkage
+    from sfumato.attack.shadows.membership import Membership, membership
+    from sfumato.attack.shadows.one_row import RowDifference, one_row_difference
 
 __all__ = [
     "Attack",
@@ -42,11 +44,13 @@ __all__ = [
     "Knowledge",
     "Linkage",
     "Marginals",
+    "Membership",
     "NothingFoundError",
     "OutOfTimeError",
     "Pairs",
     "Referee",
     "Result",
+    "RowDifference",
     "attacks",
     "best_linkage",
     "best_of",
@@ -55,6 +59,8 @@ __all__ = [
     "guess_values",
     "lift",
     "load",
+    "membership",
+    "one_row_difference",
     "run_attack",
     "wilson_interval",
 ]
@@ -69,11 +75,13 @@ _HOMES = {
     "Knowledge": "engine.knowledge",
     "Linkage": "linkage.best",
     "Marginals": "engine.knowledge",
+    "Membership": "shadows.membership",
     "NothingFoundError": "engine.interface",
     "OutOfTimeError": "engine.interface",
     "Pairs": "engine.knowledge",
     "Referee": "engine.referee",
     "Result": "engine.result",
+    "RowDifference": "shadows.one_row",
     "attacks": "catalogue",
     "best_linkage": "linkage.best",
     "best_of": "engine.result",
@@ -82,6 +90,8 @@ _HOMES = {
     "guess_values": "engine.knowledge",
     "lift": "engine.result",
     "load": "catalogue",
+    "membership": "shadows.membership",
+    "one_row_difference": "shadows.one_row",
     "run_attack": "engine.referee",
     "wilson_interval": "engine.result",
 }

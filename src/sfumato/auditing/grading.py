@@ -11,19 +11,23 @@ from dataclasses import dataclass
 
 from sfumato.attack.engine.result import Result, best_of
 from sfumato.auditing.curve import Curve
+from sfumato.auditing.equality import ColumnEquality
+from sfumato.auditing.exposed import ExposedGroup
 from sfumato.auditing.privacy import Verbatim
+from sfumato.auditing.shadowed import Shadowed
 from sfumato.auditing.whole.model import Whole
 
 MEANINGS = {
     "A": "None of the attacks gets noticeably more than guessing. That is a finding, not a proof.",
     "B": "Someone who knows many records gets a little, or someone who knows a person's full record can sometimes find "
-    "their row.",
+    "their row, or that of people who stand alone.",
     "C": "Someone who knows few records gets a little, someone who knows many gets part of the rest, or people with a "
     "known record are mostly found.",
     "D": "Someone who knows few records gets a fifth of the rest, or someone who knows many gets more than half.",
     "F": "Anyone, or someone who knows few records, gets more than half of the others' records.",
 }
 GRADES = tuple(MEANINGS)
+_OF_FEW = {"A", "B", "C"}  # grades of releases that hide most people: there the few count
 _CHEAP = {"nothing", "sample", "few records"}
 
 
@@ -59,6 +63,9 @@ def judge(
     curve: Curve | None = None,
     verbatim: Verbatim | None = None,
     whole: Whole | None = None,
+    exposed: Sequence[ExposedGroup] = (),
+    equality: Sequence[ColumnEquality] = (),
+    shadowed: Shadowed | None = None,
     seed: int = 0,
 ) -> Judgement:
     """Return the grade of a release.
@@ -75,6 +82,13 @@ def judge(
         Records that stand in the release as they are.
     whole : Whole, optional
         Who is alone with their categories, and which categories are told from others.
+    exposed : sequence of ExposedGroup
+        What attacks get of the people who stand alone, the worst first. Default: nothing was measured.
+    equality : sequence of ColumnEquality
+        How often each column is equal. One that is so far more often than anybody would guess caps the grade.
+        Default: nothing was measured.
+    shadowed : Shadowed, optional
+        What shadow releases tell: whoever is known to be in the table is told something.
     seed : int
         Which half of the records chooses the strongest attack.
     """
@@ -95,19 +109,29 @@ def judge(
         low[cost] = max(low[cost], point.lift_low)
     alone, told = _of_categories(whole)
     copied = 0.0 if verbatim is None else verbatim.lift
-    private = max(low["half"], low["link"], alone, told)  # who knows much of one person
+    worst = exposed[0].lift_low if exposed else 0.0
+    private = max(low["half"], low["link"], alone, told, worst)  # who knows much of one person
     open_to_all = max(low["cheap"], low["join"], copied)  # who joins on a kept column knows next to nothing
+    equal = max((column.lift_low for column in equality), default=0.0)
+    members = shadowed is not None and shadowed.members_are_told
     if open_to_all > 0.5:
         grade = "F"
     elif open_to_all > 0.2 or low["many"] > 0.5:
         grade = "D"
-    elif open_to_all > 0.05 or low["many"] > 0.2 or max(low["most"], private) > 0.5:
+    elif open_to_all > 0.05 or low["many"] > 0.2 or max(low["most"], private) > 0.5 or equal > 0.9:
         grade = "C"
-    elif max(low["many"], low["most"], private) > 0.05 or copied > 0.0:
+    elif max(low["many"], low["most"], private) > 0.05 or copied > 0.0 or worst > 0.0 or equal > 0.5 or members:
         grade = "B"
     else:
         grade = "A"
-    verdict = _sentence(best, low, curve, verbatim, results, n_rows, _about_categories(whole))
+    few = grade in _OF_FEW
+    more = _about_categories(whole)
+    more += [exposed[0].words] if few and worst > 0.0 else []
+    more += [column.words for column in equality if few and column.lift_low > 0.5]
+    more += shadowed.lines[:1] if few and members and shadowed is not None else ()
+    verdict = _sentence(best, low, curve, verbatim, results, n_rows, more)
+    if few and exposed and worst <= 0.0:
+        verdict = f"{verdict} {exposed[0].words}"
     return Judgement(grade, verdict, best["cheap"], best["many"] or best["most"], best["link"], best["join"])
 
 

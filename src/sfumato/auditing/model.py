@@ -11,8 +11,11 @@ from sfumato.attack.engine.result import Result
 from sfumato.auditing.canaries import Canary
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.densities import Densities
+from sfumato.auditing.equality import ColumnEquality
+from sfumato.auditing.exposed import ExposedGroup
 from sfumato.auditing.privacy import Privacy
 from sfumato.auditing.questions import Answer
+from sfumato.auditing.shadowed import Shadowed
 from sfumato.auditing.utility.result import Utility
 from sfumato.auditing.whole.model import Whole
 
@@ -87,6 +90,15 @@ class Audit(_Frozen):
     questions: tuple[Answer, ...]
     inverted: Inverted
     worst_records: tuple[int, ...] = Field(description="positions of the records that most attacks recovered")
+    exposed: tuple[ExposedGroup, ...] = Field(
+        default=(), description="what attacks get of the people who stand alone, the worst group first"
+    )
+    equality: tuple[ColumnEquality, ...] = Field(
+        default=(), description="how often the cells of each column stand as they are, against the best guess"
+    )
+    shadows: Shadowed | None = Field(
+        default=None, description="what shadow releases tell, where they were asked for: members, and what one changes"
+    )
     notes: tuple[str, ...]
     call: str = Field(default="sfumato.audit(original, released)", description="what repeats the audit, in Python")
     whole: Whole | None = Field(

@@ -41,6 +41,7 @@ def audit(
     releases: Iterable[Any] = (),
     categories: Sequence[str] = (),
     kept: Sequence[str] = (),
+    shadows: int = 0,
     seconds: float = 10.0,
     seed: int = 0,
     progress: Progress | None = None,
@@ -84,6 +85,9 @@ def audit(
     kept : sequence of str
         Columns that the release holds as they are on purpose: attackers join on them, and nobody need guess them.
         Columns that are equal in every row are joined on without being named. Default: none.
+    shadows : int
+        Shadow releases to make with the method, which must be a perturber: they tell who is in the table, and what one
+        person changes. 64 are enough; each takes as long as a release. Default: 0, none.
     seconds : float
         Time budget of one attack. Default: 10.0.
     seed : int
@@ -134,6 +138,7 @@ def audit(
         kept=(*kept, *stay),
         seed=seed,
         seconds=seconds,
+        shadows=shadows,
     )
     return session.run(
         attacks,

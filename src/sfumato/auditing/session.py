@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato._arrays import Integers
 from sfumato.attack.atoms.regions import LADDER, clusters_of, every_rung
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
@@ -23,13 +24,16 @@ from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.densities import measure_densities
+from sfumato.auditing.equality import ColumnEquality, measure_equality
+from sfumato.auditing.exposed import ExposedGroup, measure_exposed
 from sfumato.auditing.grading import Judgement, judge
 from sfumato.auditing.inversion import measure_inversion
 from sfumato.auditing.model import Audit, Inverted, attack_line
 from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy, worst_records
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
+from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.whole.company import same_clusters
+from sfumato.auditing.whole.company import Company, nearest_of_all, same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
@@ -71,6 +75,8 @@ class AuditSession(Hidden):
         Time budget of one attack, in seconds. Default: 10.
     max_targets : int
         Most rows that an attack is asked for. Default: 2,000.
+    shadows : int
+        Shadow releases to make with a method that is a perturber. Default: 0, none.
 
     Attributes
     ----------
@@ -95,6 +101,7 @@ class AuditSession(Hidden):
         seed: int = 0,
         seconds: float = 10.0,
         max_targets: int = 2_000,
+        shadows: int = 0,
     ) -> None:
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
         whole = read_whole(original, released, order=order, categories=categories, kept=kept, **chosen)
@@ -109,10 +116,12 @@ class AuditSession(Hidden):
         self.results: list[Result] = []
         self._by_known: dict[tuple[str, int], Result] = {}  # of the referee's own choice of known people
         self._public, self.insecure_seed = describe_method(method)
+        self._centres = _kept_centres(method, len(self.tables.names))
         self.method: str | None = self._public.pop("method", None)
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = max_targets
+        self._shadows, self._trying = shadows, method
 
     @cached_property
     def whole_referee(self) -> Referee | None:
@@ -151,20 +160,34 @@ class AuditSession(Hidden):
             parameters=self._public,
             population=self._population,
             releases=self._releases,
-            company=self._company(),
+            atoms=self._atoms(),
+            company=None if self._company is None else self._company.codes,
             seed=self.seed,
             seconds=self._seconds,
             max_targets=self._max_targets,
         )
 
-    def _company(self) -> Any:
+    @cached_property
+    def _company(self) -> Company | None:
         """Return who is alike by the clusters that a release keeps; None where it keeps none, or nobody says so."""
         if not self.tables.same_columns or not (self._categories or self._public.get("clusterings")):
             return None
         original = self.tables.original
-        on_ladder = self._public.get("clusterings") == LADDER
-        clusters = every_rung(len(original)) if on_ladder else clusters_of(self._public, len(original))
-        return same_clusters(original, self._categories, clusters, self.seed)
+        return same_clusters(original, self._categories, self._kept_clusters, self.seed)
+
+    def _atoms(self) -> Integers | None:
+        """Return which released rows share all clusters that the release keeps; None where it keeps none."""
+        if self._company is None or self._categories:
+            return None
+        released = self.tables.released
+        if self._centres is not None:
+            return nearest_of_all(released, self._centres, self.tables.original.std(axis=0))
+        return same_clusters(released, (), self._kept_clusters, self.seed).codes
+
+    @property
+    def _kept_clusters(self) -> Sequence[int]:
+        n_rows = len(self.tables.original)
+        return every_rung(n_rows) if self._public.get("clusterings") == LADDER else clusters_of(self._public, n_rows)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""
@@ -224,6 +247,37 @@ class AuditSession(Hidden):
         """Who is alone, and what is told of whom, by whole rows; None for tables of plain numbers."""
         return None if self.whole is None else measure_whole(self.whole, seed=self.seed)
 
+    @cached_property
+    def exposed(self) -> tuple[ExposedGroup, ...]:
+        """What the attacks so far get of the people who stand alone, the worst group first."""
+        return measure_exposed(
+            self.referee,
+            self.tables.original,
+            self.results,
+            company=self._company,
+            fewest=int(self._public.get("min_atom") or 0),
+            seed=self.seed,
+        )
+
+    @cached_property
+    def equality(self) -> tuple[ColumnEquality, ...]:
+        """How often the cells of each column stand as they are; nothing if the columns are new ones."""
+        tables, whole = self.tables, self.whole
+        if not tables.same_columns:
+            return ()
+        kept = () if whole is None else [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
+        company = None if self._company is None else self._company.codes
+        return measure_equality(tables.names, tables.original, tables.released, company=company, kept=kept)
+
+    @cached_property
+    def shadowed(self) -> Shadowed | None:
+        """What shadow releases tell; None where none were asked for."""
+        if not self._shadows:
+            return None
+        if self.whole is not None:
+            raise ParameterError("shadow releases are made of tables of numbers", hint="leave shadows out")
+        return measure_shadows(self._trying, self.tables.original, self._shadows, seed=self.seed)
+
     def grade(self, *, curve: bool = True, verbatim: bool = True, whole: bool = True) -> Judgement:
         """Return the grade and the verdict on the attacks so far.
 
@@ -242,6 +296,9 @@ class AuditSession(Hidden):
             curve=self.curve if curve else None,
             verbatim=self.verbatim if verbatim else None,
             whole=self.whole_figures if whole else None,
+            exposed=self.exposed,
+            equality=self.equality if verbatim else (),
+            shadowed=self.shadowed,
             seed=self.seed,
         )
 
@@ -349,6 +406,9 @@ class AuditSession(Hidden):
             worst_records=worst_records(tables, self.results),
             notes=(*tables.notes, *notes),
             call=call,
+            exposed=self.exposed,
+            equality=self.equality,
+            shadows=self.shadowed,
             whole=whole,
         )
         tell("done", 1.0)
@@ -374,6 +434,15 @@ def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
         f"method must be a perturber, a method's id or a mapping, got {type(method).__name__}",
         hint='for instance method="ina", or method={"method": "adp", "scale": 0.1}',
     )
+
+
+def _kept_centres(method: Any, n_columns: int) -> tuple[Any, ...] | None:
+    """Return the centres that a fitted method keeps: whoever clusters its release finds them; None if it has none."""
+    fitted = getattr(method, "__sklearn_is_fitted__", lambda: False)()
+    if not fitted or not hasattr(method, "named_centres") or method.scaling != "std":
+        return None
+    centres = method.named_centres()
+    return centres if all(one.shape[1:] == (n_columns,) for one in centres) else None
 
 
 def _asked(names: Sequence[str] | None, every: int) -> str:

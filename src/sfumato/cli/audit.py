@@ -25,6 +25,7 @@ from sfumato.receipts.finding import receipt_of_file
 from sfumato.receipts.released_rows import is_released_file
 
 _UNTRUSTED = 4
+_SHADOWS = 64
 
 
 @click.command()
@@ -41,6 +42,9 @@ _UNTRUSTED = 4
 @click.option("--columns", multiple=True, metavar="COL", help="Audit only this column; may be repeated.")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Leave this column out; may be repeated.")
 @click.option("--attack", "attacks", multiple=True, help="Run only this attack; may be repeated.")
+@click.option(
+    "--membership", is_flag=True, help="Make shadow releases, too: who is in the table? Takes as long as 84 releases."
+)
 @click.option(
     "--report", type=click.Path(path_type=Path), help="Write the full report (for the owner) to this HTML file."
 )
@@ -63,6 +67,7 @@ def audit(
     columns: tuple[str, ...],
     identifier: tuple[str, ...],
     attacks: tuple[str, ...],
+    membership: bool,
     report: Path | None,
     public_summary: Path | None,
     force: bool,
@@ -94,8 +99,12 @@ def audit(
             "progress": progress,
         }
         if method is not None:
-            options["method"] = method
+            options["method"] = find_method(method).load()() if membership else method
+        if membership:
+            options["shadows"] = _SHADOWS
         if key is None and receipt is None:
+            if membership and method is None:
+                raise click.UsageError("--membership tries the method out: say which with --method, or give --key")
             found = run_audit(read_table(original), read_table(released), **options)
         else:
             found = _audit_with_key(original, released, key, receipt, options)
@@ -122,6 +131,9 @@ def _audit_with_key(
     table, file = open_source(original), Path(released)
     opened, body = receipt_of_file(key, receipt, file)
     require_original(table, body, opened, Watch(1))
+    if "shadows" in options and "method" not in options:
+        made = find_method(body.method).load()
+        options["method"] = made(**{name: body.public[name] for name in made().get_params() if name in body.public})
     exact = is_released_file(file, opened, body)
     return audit_files(
         table, open_released(released, body.released_columns, ours=exact), opened, body, trusted=exact, **options

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.attack.engine import scoring
 from sfumato.attack.engine.interface import OutOfTimeError
-from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray
+from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray
 from sfumato.attack.engine.result import Result, Scores, summarise
 from sfumato.exceptions import DataError
 
@@ -84,11 +84,16 @@ class Judge:
         if self._company is not None:
             alike = self._alike(self._company[rows], guessed, truth, tolerance, baseline)
             baseline = alike if alike.mean() > baseline.mean() else baseline
+        if given is not None:
+            told = scoring.record_scores(self._regressed(rows, given), truth, tolerance)
+            baseline = told if told.mean() > baseline.mean() else baseline
+        answers: BoolArray = np.asarray(np.isfinite(guessed).any(axis=-1))
         scores = Scores(
             rows=self._positions[rows],
             attack=scoring.record_scores(guessed, truth, tolerance),
             baseline=baseline,
             control=self._control(rows.size, against),
+            answered=None if given is None else np.asarray(answers.reshape(-1, rows.size).any(axis=0)),
         )
         scored = replace(
             summarise(ran, scores),
@@ -96,6 +101,24 @@ class Judge:
             residual=scoring.residual_security(guessed, truth, tolerance),
         )
         return _settle(scored, guess)
+
+    def _regressed(self, rows: IntArray, given: IntArray) -> FloatArray:
+        """Return what a regression on other people makes of the columns that are known of somebody.
+
+        Nobody's own record is in it: each half of the table is told from the other half.
+        """
+        n, d = self._truth.shape
+        half = np.random.default_rng([self._seed, 4]).permutation(n) < n // 2
+        spread = np.where(self._tolerance > 0, self._truth.std(axis=0), 1.0)
+        points = (self._truth - self._truth.mean(axis=0)) / spread
+        known = np.column_stack([np.ones(n), points[:, given]])
+        guess = np.empty((rows.size, d))
+        for side in (False, True):
+            fitted = known[half == side]
+            weights = np.linalg.solve(fitted.T @ fitted + np.eye(len(given) + 1), fitted.T @ points[half == side])
+            asked = half[rows] != side
+            guess[asked] = known[rows[asked]] @ weights
+        return np.asarray(guess * spread + self._truth.mean(axis=0))
 
     def links(self, ran: Result, guess: Guess, people: IntArray) -> Result:
         """Return the result of a guess of rows.

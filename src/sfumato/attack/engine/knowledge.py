@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from sfumato.attack.atoms.kept_clusterings import AtomMoments
-    from sfumato.attack.atoms.regions import Clusterings
+    from sfumato.attack.atoms.regions import Atoms, Clusterings
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +65,13 @@ class Attributes:
         Positions of the known columns.
     values : array of shape (m, c)
         What is known of each person.
+    atoms : array of shape (m,), or None
+        The atom of each person, where labels are told. Default: None.
     """
 
     columns: IntArray
     values: FloatArray
+    atoms: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +126,8 @@ class Knowledge:
         True moments of the rows that share all named labels.
     labels : array of shape (n, number of clusterings) or None
         Labels of the released rows, where they are published with the release.
+    atoms : Atoms or None
+        Released rows that share all labels, where labels are told.
     releases : tuple of arrays of shape (n, e)
         Further releases of the same table, rows in the same order. Default: none.
     kinds : Kinds or None
@@ -151,6 +157,7 @@ class Knowledge:
     clusterings: Clusterings | None = None
     atom_moments: AtomMoments | None = None
     labels: IntArray | None = None
+    atoms: Atoms | None = None
     releases: tuple[FloatArray, ...] = ()
     kinds: Kinds | None = None
     seed: int = 0

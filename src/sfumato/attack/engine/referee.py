@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.attack.atoms.kept_clusterings import Named
-from sfumato.attack.atoms.regions import clusters_of, label_table
+from sfumato.attack.atoms.regions import atoms_of, clusters_of, label_table
 from sfumato.attack.catalogue import attacks, cost_of_known, default_known, load
 from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, OutOfTimeError
@@ -66,6 +66,9 @@ class Referee:
         Labels of the original rows that are published with the release. None: attacks cluster what they hold.
     scaling : {'std', 'range', 'none'}, optional
         The space in which the labels were found.
+    atoms : array-like of shape (n,), optional
+        Original rows with the same number share all labels that the release tells, and attackers know which. None:
+        those of `labels`.
     kinds : Kinds, optional
         Which columns hold categories and which are released as they are. None: all are perturbed numbers.
     company : array-like of shape (n,), optional
@@ -101,6 +104,7 @@ class Referee:
         releases: Iterable[ArrayLike] = (),
         labels: Mapping[int, ArrayLike] | ArrayLike | None = None,
         scaling: str = "std",
+        atoms: ArrayLike | None = None,
         kinds: Kinds | None = None,
         company: ArrayLike | None = None,
         seed: int = 0,
@@ -144,6 +148,8 @@ class Referee:
         self._targets = np.sort(generator.choice(n_rows, size=min(n_rows, max_targets), replace=False))
         self._attack_seed = int(generator.integers(2**31))
         self._labels = None if labels is None else frozen_rows(label_table(labels, n_rows)[positions])
+        told = self._labels if atoms is None else np.asarray(atoms, dtype=np.int64)[positions][:, None]
+        self._atoms = None if told is None else atoms_of(told)
         clusters = clusters_of(self._parameters, n_rows)
         self._named = Named(self._truth, self._labels, scaling, self._attack_seed, clusters)
         half = np.random.default_rng([seed, 5]).permutation(n_columns)[: (n_columns + 1) // 2]
@@ -210,17 +216,20 @@ class Referee:
             sample=sample,
             records=frozen(self._truth[rows]) if "records" in needs and rows.size else None,
             pairs=Pairs(frozen_rows(rows), frozen(self._truth[rows])) if "pairs" in needs and rows.size else None,
-            attributes=Attributes(frozen_rows(self._half), frozen(self._truth[np.ix_(rows, self._half)]))
-            if "attributes" in needs and rows.size
-            else None,
+            attributes=self._attributes(rows) if "attributes" in needs and rows.size else None,
             clusterings=self._named.clusterings if "clusterings" in needs and self._problem is None else None,
             atom_moments=self._named.atom_moments if "atom_moments" in needs and self._problem is None else None,
             labels=self._labels,
+            atoms=self._atoms if "attributes" in needs else None,
             releases=self._releases if "releases" in needs else (),
             kinds=self._kinds,
             seed=self._attack_seed,
         )
         return held, rows, dropped
+
+    def _attributes(self, rows: IntArray) -> Attributes:
+        told = None if self._atoms is None else frozen_rows(self._atoms.of_row[rows])
+        return Attributes(frozen_rows(self._half), frozen(self._truth[np.ix_(rows, self._half)]), told)
 
     @cached_property
     def _marginals(self) -> Marginals:
@@ -231,7 +240,9 @@ class Referee:
             quantiles=frozen(np.quantile(self._truth, _LEVELS, axis=0)),
         )
 
-    def run(self, attack: Attack | str, known: int | Sequence[int] | None = None) -> Result:
+    def run(
+        self, attack: Attack | str, known: int | Sequence[int] | None = None, *, seconds: float | None = None
+    ) -> Result:
         """Run one attack and score it.
 
         Parameters
@@ -240,6 +251,8 @@ class Referee:
             An attack, or its id in the catalogue.
         known : int or sequence of int, optional
             Number of known people, or their rows in the release; by default the catalogue's.
+        seconds : float, optional
+            Time budget of this run. None: the referee's.
 
         Returns
         -------
@@ -257,10 +270,11 @@ class Referee:
         objection = chosen.applies(held)
         if objection is not None:
             return replace(blank, reason=objection)
+        seconds = self._seconds if seconds is None else seconds
         start = time.monotonic()
         try:
             with np.errstate(all="ignore"):  # what overflows in an attack is a bad guess, not a warning
-                guess = chosen.run(held, Deadline(self._seconds))
+                guess = chosen.run(held, Deadline(seconds))
             ran = replace(blank, status="ran", reason=guess.note)
             if row.goal == "links":
                 scored = self._judge.links(ran, guess, people)
@@ -271,7 +285,7 @@ class Referee:
         except NothingFoundError as nothing:
             scored = replace(blank, status="ineffective", reason=str(nothing))
         except OutOfTimeError:
-            scored = replace(blank, status="timed out", reason=f"no answer within {self._seconds:g} seconds")
+            scored = replace(blank, status="timed out", reason=f"no answer within {seconds:g} seconds")
         except Exception as error:  # noqa: BLE001 - an attack that breaks is a finding of the audit, not its end
             scored = replace(blank, status="error", reason=f"{type(error).__name__}: {error}")
         return replace(scored, seconds=time.monotonic() - start)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.attack.catalogue import Cost, Goal
-from sfumato.attack.engine.knowledge import FloatArray, IntArray
+from sfumato.attack.engine.knowledge import BoolArray, FloatArray, IntArray
 from sfumato.exceptions import ParameterError
 
 Z_95 = 1.959963984540054
@@ -128,12 +128,15 @@ class Scores:
         Row numbers in the original.
     attack, baseline, control : arrays of shape (t,)
         Earned by the attack, by the constant guess, by the attack with broken correspondence.
+    answered : array of shape (t,), or None
+        Whom the attack had a guess for, where it may leave people out. Default: None.
     """
 
     rows: IntArray
     attack: FloatArray
     baseline: FloatArray
     control: FloatArray
+    answered: BoolArray | None = None
 
 
 @dataclass(frozen=True, eq=False)

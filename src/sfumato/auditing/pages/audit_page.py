@@ -25,6 +25,7 @@ from sfumato.report.blocks import (
 from sfumato.report.curve import Known, curve_chart
 
 if TYPE_CHECKING:
+    from sfumato.auditing.equality import ColumnEquality
     from sfumato.auditing.model import AttackLine, Audit
 
 _RUNGS = {
@@ -119,6 +120,7 @@ def rough(value: float | None) -> str:
 
 
 def _columns(audit: Audit) -> Section:
+    equal = {one.name: one for one in audit.equality}
     rows = tuple(
         (
             one.name,
@@ -126,6 +128,7 @@ def _columns(audit: Audit) -> Section:
             one.residual_attack or "-",
             rough(one.security),
             rough(one.mean_shift),
+            _equal(equal.get(one.name)),
         )
         for one in audit.privacy.columns
     )
@@ -135,6 +138,7 @@ def _columns(audit: Audit) -> Section:
         Column("best attack on it"),
         Column("the papers' Sec", "one digit; blind to inversion; more looks better", numeric=True),
         Column("mean moved", "standard deviations, one digit; less keeps the data", numeric=True),
+        Column("cells as they are", "and what the best guess gets; less is better", numeric=True),
     )
     words = (
         "Residual security is what is left of a column's variance after the best attack on it. The papers' Sec "
@@ -148,6 +152,10 @@ def _columns(audit: Audit) -> Section:
     return Section("What is hidden, column by column", (Paragraph(words), table, Paragraph(facts)))
 
 
+def _equal(column: ColumnEquality | None) -> Cell | str:
+    return "-" if column is None else Cell(percent(column.equal), f"guess {percent(column.guess)}")
+
+
 def _attacks(audit: Audit) -> Section:
     ran = [line for line in audit.attacks if line.rate is not None]
     words = (
@@ -159,10 +167,39 @@ def _attacks(audit: Audit) -> Section:
         fair = "The strongest of each cost, chosen on half of the records and measured on the other half."
         blocks.append(Table(fair, _ATTACK_COLUMNS, tuple(_attack(line) for line in audit.strongest)))
     blocks.append(Table("Every attack that had an answer, strongest first.", _ATTACK_COLUMNS, tuple(map(_attack, ran))))
+    if audit.exposed:
+        blocks.append(_exposed(audit))
+    if audit.shadows is not None:
+        blocks.append(Items(audit.shadows.lines))
     if audit.worst_records:
         rows = ", ".join(f"{row:,}" for row in audit.worst_records)
         blocks.append(Paragraph(f"Rows that several attacks got, counted from 0: {rows}.", "note"))
     return Section("Every attack, by what it takes", tuple(blocks))
+
+
+def _exposed(audit: Audit) -> Table:
+    rows = tuple(
+        (
+            one.group,
+            one.attack,
+            f"{one.people:,}",
+            Cell(f"{one.found:.1f}", bar=one.found / one.people),
+            f"{one.chance:.1f}",
+            percent(one.low),
+        )
+        for one in audit.exposed
+    )
+    columns = (
+        Column("people who stand alone"),
+        Column("attack"),
+        Column("people", numeric=True),
+        Column("found", "less is better", numeric=True),
+        Column("by chance", numeric=True),
+        Column("share found, at least", "exact bound, wrong once in a hundred audits", numeric=True),
+    )
+    return Table(
+        "An average hides those who stand far from everybody: they are asked about by themselves.", columns, rows
+    )
 
 
 _ATTACK_COLUMNS = (

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from sfumato.auditing.model import AttackLine, Audit
     from sfumato.auditing.utility.result import Utility
 
+_TOLD = 0.05  # columns whose cells are equal so much more often than guessed are listed
+
 
 def percent(value: float | None) -> str:
     """Return a share as a percentage, or a dash.
@@ -39,6 +41,10 @@ def render_text(audit: Audit) -> str:
     if audit.strongest:
         lines += ["", "Strongest of each cost (chosen on half of the records, measured on the other half, both ways)"]
         lines += [_attack(line) for line in audit.strongest]
+    if audit.exposed:
+        lines += ["", "People who stand alone"] + [f"  {group.words}" for group in audit.exposed]
+    if audit.shadows is not None:
+        lines += ["", "Shadow releases"] + [f"  {line}" for line in audit.shadows.lines]
     if audit.found_nothing:
         lines += ["", "Ran and found nothing"] + [f"  {text}" for text in audit.found_nothing]
     if audit.did_not_run:
@@ -69,6 +75,8 @@ def render_text(audit: Audit) -> str:
         f"  weakest column: {_number(privacy.min_residual)}; the papers' mSec: {_number(privacy.min_security)}"
     )
     lines.append(f"  rows released as they are: {percent(privacy.unchanged_rows)}")
+    told = [f"  {column.words}" for column in audit.equality if column.lift_low > _TOLD]
+    lines += ["  columns that are equal more often than guessed:", *told] if told else []
     if audit.utility is not None:
         lines += ["", f"Utility (k-means on {audit.utility.rows_measured:,} rows; less is better)"]
         lines.append(f"  misclassified beyond a re-run, mean over k: {percent(audit.utility.excess_mean)}")

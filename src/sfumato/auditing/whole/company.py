@@ -7,6 +7,7 @@ are held against those for another person of the same clusters, not only against
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -18,8 +19,24 @@ _MOST_ROWS = 4_000  # on which the clusters are found
 _STARTS = 3
 
 
-def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[int], seed: int) -> Integers:
-    """Return a number for each row, the same for rows that share their cluster for every number of clusters.
+@dataclass(frozen=True, eq=False)
+class Company:
+    """Whom each row shares its clusters with.
+
+    Attributes
+    ----------
+    codes : array of shape (n,)
+        The same number for rows that share their cluster for every number of clusters.
+    smallest : array of shape (n,)
+        Rows of the smallest cluster that each is in.
+    """
+
+    codes: Integers
+    smallest: Integers
+
+
+def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[int], seed: int) -> Company:
+    """Return who shares their clusters with whom.
 
     Parameters
     ----------
@@ -34,8 +51,34 @@ def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[in
     points = (table - np.where(raw, 0.0, table.mean(axis=0))) / deviation
     chosen = np.random.default_rng([seed, 3]).permutation(len(points))[:_MOST_ROWS]
     codes: Integers = np.zeros(len(points), dtype=np.int64)
+    smallest: Integers = np.full(len(points), len(points))
     for k in clusters:
         if k < len(chosen):
             labels = KMeans(k, n_init=_STARTS, random_state=seed).fit(points[chosen]).predict(points)
             codes = np.unique(codes * k + labels, return_inverse=True)[1].ravel()
+            smallest = np.minimum(smallest, np.bincount(labels)[labels])
+    return Company(codes, smallest)
+
+
+def nearest_of_all(rows: Floats, clusterings: Sequence[Floats], spread: Floats) -> Integers:
+    """Return a number for each row, the same for rows with the same nearest centre in every clustering.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+    clusterings : sequence of arrays of shape (k, d)
+        Centres.
+    spread : array of shape (d,)
+        Standard deviations in which distances are measured; columns of none do not count.
+
+    Examples
+    --------
+    >>> nearest_of_all(np.array([[0.0], [1.0], [9.0]]), [np.array([[0.0], [9.0]])], np.ones(1)).tolist()
+    [0, 0, 1]
+    """
+    unit = np.where(spread > 0, spread, np.inf)
+    codes: Integers = np.zeros(len(rows), dtype=np.int64)
+    for centres in clusterings:
+        away = ((centres / unit) ** 2).sum(axis=1) - 2 * (rows / unit) @ (centres / unit).T
+        codes = np.unique(codes * len(centres) + away.argmin(axis=1), return_inverse=True)[1].ravel()
     return codes
