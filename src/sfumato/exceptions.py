@@ -21,6 +21,7 @@ __all__ = [
     "PolicyLimitError",
     "ReceiptError",
     "ReleaseCancelledError",
+    "RepeatedReleaseError",
     "RepeatedReleaseWarning",
     "SecretStateError",
     "SfumatoError",
@@ -91,6 +92,10 @@ class PolicyLimitError(SfumatoError):
     """The audit did not find what the policy demands, and nothing was released."""
 
 
+class RepeatedReleaseError(SfumatoError):
+    """People of the table were released before with other noise, the policy forbids it, and nothing was released."""
+
+
 class ReceiptError(SfumatoError, OSError):
     """A receipt cannot be found, opened with this key, or does not belong to the file."""
 
@@ -124,7 +129,7 @@ class NoiseReuseWarning(SfumatoWarning):
 
 
 class RepeatedReleaseWarning(SfumatoWarning):
-    """The same table was released before with other noise: the two releases can be averaged."""
+    """People of the table were released before with other noise: the releases can be averaged, or subtracted."""
 
 
 class SharedKeyWarning(SfumatoWarning):

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import sfumato
-from sfumato.exceptions import ParameterError, ReceiptError, SharedKeyWarning
+from sfumato.exceptions import ParameterError, ReceiptError, RepeatedReleaseError, SharedKeyWarning
 from sfumato.pipeline.collaborate import merge, release_joint, summarize
 from tests.pipeline.tables import people
 
@@ -97,6 +97,28 @@ def test_shuffled_releases_hold_the_same_rows_and_can_be_joined_back(tables: Pat
     )
     back = pl.read_csv(tables / "back.csv", infer_schema=False)
     assert back["label"].to_list() == back["town"].to_list()
+
+
+def test_an_owner_is_told_of_earlier_releases_of_its_own_people(tables: Path, tmp_path_factory) -> None:
+    key, elsewhere = tables / "shared.key", tmp_path_factory.mktemp("elsewhere")
+    options = {"identifier": ["id"], "keep": ["town"], "method": "adp"}
+    sf.release(tables / "shop.csv", elsewhere / "out.csv", key=elsewhere / "k", **options)
+    together(tables, ["-m", "one-d", "--id", "id", "--keep", "town"])
+    release_joint(tables / "bank.csv", tables / "bank.out.csv", key, tables / "joint", owner="bank")
+    with pytest.raises(RepeatedReleaseError, match="51 of 51 people of this table"):
+        release_joint(
+            tables / "shop.csv",
+            tables / "shop.out.csv",
+            key,
+            tables / "joint",
+            owner="shop",
+            repeated="error",
+            history=[elsewhere],
+        )
+    assert not (tables / "shop.out.csv").exists()
+    pl.read_csv(tables / "bank.csv", infer_schema=False).slice(1).write_csv(tables / "fewer.csv")
+    with pytest.raises(RepeatedReleaseError, match="249 of 249 people of this table"):
+        sf.release(tables / "fewer.csv", tables / "out.csv", key=key, repeated="error", **options)
 
 
 def test_what_owners_exchange_is_sealed_and_holds_no_original(tables: Path) -> None:

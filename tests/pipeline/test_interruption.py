@@ -49,7 +49,9 @@ def test_kill_9_at_random_moments_leaves_no_half_file_and_a_second_run_works(tmp
     for stale in keys.glob(".*.part"):  # a kill while the receipt was written
         os.utime(stale, (0, 0))
     sf.release(data, tmp_path / "again.csv", identifier=["id"], keep=["town"], key=keys / "again.key", method="ina")
-    assert all(name.endswith((".key", ".receipt")) or name == "history" for name in names(keys))
+    assert all(name.endswith((".key", ".receipt", ".people")) or name == "history" for name in names(keys))
+    lines = (keys / "history").read_text().splitlines()[1:]
+    assert {path.stem for path in keys.glob("*.people")} == {line.split()[2] for line in lines}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

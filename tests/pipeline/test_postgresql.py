@@ -169,5 +169,4 @@ def test_a_table_that_cannot_be_made_leaves_no_key_receipt_or_history(server: st
     for _ in range(2):
         with pytest.raises(DataError, match="cannot be written"):
             sf.release(tmp_path / "in.parquet", server, key=keys / "my.key", method="adp", table_name="people", **ROLES)
-    assert [path.name for path in keys.iterdir() if path.name not in ("history", "history.key")] == []
-    assert len((keys / "history").read_text().splitlines()) == 1, "the header alone"
+    assert list(keys.iterdir()) == []

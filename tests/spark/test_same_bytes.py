@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import DataError, DuplicateRowsError, ParameterError
+from sfumato.exceptions import DataError, DuplicateRowsError, ParameterError, RepeatedReleaseError
 from sfumato.receipts.body import release_order
 from sfumato.spark import engine as spark_engine_module
 from sfumato.spark.engine import SparkEngine
@@ -173,6 +173,15 @@ def test_who_is_held_back_on_one_machine_is_held_back_on_a_cluster(spark: Any, t
         table = spark.read.parquet(str(tmp_path / "in.parquet")).repartition(cut)
         released = sf.spark.release(table, key=KEY, **ROLES, **options)
         assert digest(spark_rows(released, tmp_path)) == digest(expected)
+
+
+def test_people_of_earlier_releases_are_known_on_a_cluster(spark: Any, people: Path, tmp_path: Path) -> None:
+    options = {"key": tmp_path / "k", "method": "adp", "repeated": "error", **ROLES}
+    sf.release(people, tmp_path / "here.parquet", **options)
+    pl.read_parquet(people).slice(1).write_parquet(tmp_path / "fewer.parquet")
+    n = pl.read_parquet(people).height - 1
+    with pytest.raises(RepeatedReleaseError, match=f"{n:,} of {n:,} people of this table are in an earlier release"):
+        sf.spark.release(spark.read.parquet(str(tmp_path / "fewer.parquet")), **options)
 
 
 def test_a_column_of_row_numbers_stands_for_the_places_in_files(spark: Any, people: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import click
 
 from sfumato import __version__
 from sfumato.cli.words import as_typed
-from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, SfumatoError
+from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, RepeatedReleaseError, SfumatoError
 from sfumato.files.storage.outputs import written_files
 
 __all__ = ["main", "sfumato"]
@@ -75,7 +75,7 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except PolicyLimitError as error:
+    except (PolicyLimitError, RepeatedReleaseError) as error:
         click.echo(as_typed(f"sfumato: {error}"), err=True)
         sys.exit(1)
     except SfumatoError as error:

@@ -46,6 +46,24 @@ from sfumato.receipts.shown import Receipt
 @csv_options("data")
 @click.option("--name", help="Name of the release, mixed into the noise. [default: r0]")
 @click.option("--report", type=click.Path(path_type=Path), help="Audit the release and write the report to this file.")
+@click.option(
+    "--repeated",
+    type=click.Choice(["warn", "error"]),
+    help="What to do if people of DATA were released before with other noise. [default: warn]",
+)
+@click.option(
+    "--history",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Look for earlier releases with the keys of this folder, too; may be repeated.",
+)
+@click.option(
+    "--as-of",
+    type=click.Path(path_type=Path),
+    metavar="RECEIPT",
+    help="Update the release of this receipt: unchanged rows keep their noise (with --record-id).",
+)
 @click.option("--no-shuffle", is_flag=True, help="Leave the rows in their order (which tells who is who).")
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="Who computes."
@@ -70,6 +88,9 @@ def release(
     receipt: Path | None,
     name: str | None,
     report: Path | None,
+    repeated: str | None,
+    history: tuple[Path, ...],
+    as_of: Path | None,
     no_shuffle: bool,
     engine: str,
     query: str | None,
@@ -86,7 +107,9 @@ def release(
     perturbed; text columns must be dropped (--id) or kept (--keep).
     """
     if joint is not None:
-        _release_joint(data, out, key, joint, owner, force=force)
+        if as_of is not None:
+            raise click.UsageError("--as-of is not for releases of several owners")
+        _release_joint(data, out, key, joint, owner, repeated, history, force=force)
         return
     maker: EngineMaker | None = None
     if engine == "spark":
@@ -108,6 +131,9 @@ def release(
             record_id=record_id,
             name=name,
             shuffle=False if no_shuffle else None,
+            repeated=repeated,
+            history=history,
+            as_of=as_of,
             receipt=receipt,
             report=report,
             force=force,
@@ -132,14 +158,24 @@ def release(
         click.echo(f"warning: {warning.message}", err=True)
 
 
-def _release_joint(data: str, out: str, key: Path | None, joint: Path, owner: str | None, *, force: bool) -> None:
+def _release_joint(
+    data: str,
+    out: str,
+    key: Path | None,
+    joint: Path,
+    owner: str | None,
+    repeated: str | None,
+    history: tuple[Path, ...],
+    *,
+    force: bool,
+) -> None:
     """Release one owner's part; everything else was settled in the first pass."""
     from sfumato.pipeline.collaborate import release_joint
 
     if key is None or owner is None:
         raise click.UsageError("--joint goes with --key and --owner")
     with show_warnings():
-        plan, tally = release_joint(data, out, key, joint, owner=owner, force=force)
+        plan, tally = release_joint(data, out, key, joint, owner=owner, repeated=repeated, history=history, force=force)
     row = method(plan.keyed.method)
     click.echo(f"released {tally.rows:,} rows of {owner} to {out}: {_listed(plan.roles.confidential)} by {row.name}")
     click.echo("the rows of all owners together are the release of their joint table; hand out the file alone")

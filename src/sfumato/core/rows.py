@@ -8,6 +8,7 @@ function of digests. A row that a pass counts twice is an error, a row left out 
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -207,6 +208,8 @@ class RecordIds:
     ----------
     digests : array of shape (n, 16), uint8
         Made by `RecordIds.of`.
+    persons : array of shape (n, 16), uint8, optional
+        Digests of the same ids without a key, which never leave the process: the same for every release.
 
     Examples
     --------
@@ -217,6 +220,7 @@ class RecordIds:
     """
 
     digests: NDArray[np.uint8]
+    persons: NDArray[np.uint8] | None = None
 
     @classmethod
     def of(cls, ids: Iterable[object], *, subkey: bytes) -> RecordIds:
@@ -224,11 +228,17 @@ class RecordIds:
         joined = b"".join(derive(subkey, "record", str(name))[:16] for name in ids)
         return cls(np.frombuffer(joined, dtype=np.uint8).reshape(-1, 16))
 
+    def of_persons(self, ids: Iterable[object]) -> RecordIds:
+        """Return the same rows with the digests that every release of these persons has."""
+        joined = b"".join(hashlib.blake2b(str(name).encode(), digest_size=16).digest() for name in ids)
+        return RecordIds(self.digests, np.frombuffer(joined, dtype=np.uint8).reshape(-1, 16))
+
     def __len__(self) -> int:
         return len(self.digests)
 
     def part(self, start: int, stop: int) -> RecordIds:
-        return RecordIds(self.digests[start:stop])
+        persons = None if self.persons is None else self.persons[start:stop]
+        return RecordIds(self.digests[start:stop], persons)
 
     def words(self, stream: bytes | WordStream) -> NDArray[np.uint64]:
         return _stream_of(stream).of_digests(self.digests)

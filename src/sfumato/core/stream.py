@@ -172,16 +172,47 @@ class RowHasher(Hidden):
         values = np.empty(tile.shape[1])
         bits, high = values.view(np.uint64), np.empty_like(total)
         for column, multiplier in zip(tile, self._multipliers, strict=True):
-            np.add(column, 0.0, out=values)  # -0.0 + 0.0 is 0.0: one value, one hash
-            # whole numbers have empty low bits: bring the high bits down before and after the spreading
-            bits ^= np.right_shift(bits, _31, out=high)
-            bits *= self._spread
-            bits ^= np.right_shift(bits, _32, out=high)
-            bits *= multiplier
-            bits ^= np.right_shift(bits, _32, out=high)
+            self._mix(column, multiplier, values, high)
             total += bits
         total *= self._spread  # the last spreading of each column, once for their sum
         return total
+
+    def cells(self, tile: NDArray[np.float64]) -> NDArray[np.uint64]:
+        """Return one 64-bit word for each cell of a tile; `of_cells` makes the hash of some columns of them."""
+        values = np.empty(tile.shape)
+        high = np.empty(tile.shape[1], dtype=np.uint64)
+        for column, multiplier, out in zip(tile, self._multipliers, values, strict=True):
+            self._mix(column, multiplier, out, high)
+        return values.view(np.uint64)
+
+    def of_cells(self, cells: NDArray[np.uint64], columns: Sequence[int], added: np.uint64) -> NDArray[np.uint64]:
+        """Return the hash of each row in some columns only.
+
+        Parameters
+        ----------
+        cells : array of shape (d, n)
+            See `cells`.
+        added : int
+            Makes hashes of other columns others, even those of zeros.
+        """
+        total: NDArray[np.uint64] = cells[columns[0]] + added
+        for column in columns[1:]:
+            total += cells[column]
+        total *= self._spread
+        return total
+
+    def _mix(
+        self, column: NDArray[np.float64], multiplier: np.uint64, out: NDArray[np.float64], high: NDArray[np.uint64]
+    ) -> None:
+        """Write the words of a column's cells into the bits of an array of doubles."""
+        bits = out.view(np.uint64)
+        np.add(column, 0.0, out=out)  # -0.0 + 0.0 is 0.0: one value, one hash
+        # whole numbers have empty low bits: bring the high bits down before and after the spreading
+        bits ^= np.right_shift(bits, _31, out=high)
+        bits *= self._spread
+        bits ^= np.right_shift(bits, _32, out=high)
+        bits *= multiplier
+        bits ^= np.right_shift(bits, _32, out=high)
 
     def sums(self, tile: NDArray[np.float64], rows: Labelled) -> tuple[int, int]:
         """Return the two 64-bit lanes of a block; lanes of disjoint blocks add up modulo 2^64."""

@@ -347,7 +347,7 @@ class Together(Summary):
 
     @property
     def block_rows(self) -> int:
-        return min(part.block_rows for part in self.parts)
+        return min((part.block_rows for part in self.parts), default=BLOCK_ROWS)
 
     def add(self, tile: Floats, rows: Rows) -> None:
         for part in self.parts:

@@ -133,6 +133,8 @@ class Look:
         Empty for text files.
     also : Summary, optional
         Filled in the same pass as long as no cell is missing (the survey needs every cell).
+    people : Summary, optional
+        Filled in the same pass, with NaN for missing cells.
     """
 
     def __init__(
@@ -141,10 +143,11 @@ class Look:
         types: Mapping[str, pl.DataType],
         rules: Mapping[str, ColumnRules],
         also: Summary | None = None,
+        people: Summary | None = None,
     ) -> None:
         self._names, self._types, self._rules = tuple(names), types, rules
         self.n_rows = 0
-        self.also = also
+        self.also, self.people = also, people
         d = len(self._names)
         self._fewest = np.full(d, 400)
         self._most = np.zeros(d, dtype=np.int64)
@@ -154,7 +157,8 @@ class Look:
     def fresh(self) -> Self:
         """Return an empty look of the same kind."""
         also = None if self.also is None else self.also.fresh()
-        return type(self)(self._names, self._types, self._rules, also)
+        people = None if self.people is None else self.people.fresh()
+        return type(self)(self._names, self._types, self._rules, also, people)
 
     def without_survey(self) -> Self:
         """Return an empty look that fills nothing beside itself."""
@@ -178,12 +182,12 @@ class Look:
                 fewest, most = self._decimals_of(self._names[i], present, int(self._most[i]))
             self._fewest[i] = min(self._fewest[i], fewest)
             self._most[i] = max(self._most[i], most)
-        if self.also is not None:
-            if self._missing.any():
-                self.also = None
-            else:
-                for start, stop in spans(len(batch), self.also.block_rows):
-                    self.also.add(batch.tile(start, stop), batch.rows.part(start, stop))
+        if self._missing.any():
+            self.also = None
+        for more in (self.also, self.people):
+            for start, stop in () if more is None else spans(len(batch), more.block_rows):
+                assert more is not None
+                more.add(batch.tile(start, stop), batch.rows.part(start, stop))
 
     def expecting(self, other: Self) -> Self:
         """Return this look, to begin with the decimals that another one has found: fewer need not be tried."""
@@ -201,19 +205,23 @@ class Look:
             self.also.merge(other.also)
         else:
             self.also = None
+        if self.people is not None and other.people is not None:
+            self.people.merge(other.people)
 
     def learnt_values(self) -> list[Any]:
         """Return what was learnt, as plain values."""
         seen = [getattr(self, name) for name in _LEARNT]
-        return [*seen, None if self.also is None else learnt_of(self.also)]
+        return [*seen, *(None if more is None else learnt_of(more) for more in (self.also, self.people))]
 
     def filled(self, learnt: list[Any]) -> Self:
         """Return a look of the same kind that has learnt what another one had."""
         made = self.fresh()
-        *seen, also = learnt
+        seen, also = learnt[: len(_LEARNT)], learnt[len(_LEARNT)]
+        people = learnt[-1] if len(learnt) > len(_LEARNT) + 1 else None  # not in files of earlier versions
         for name, value in zip(_LEARNT, seen, strict=True):
             setattr(made, name, value)
         made.also = None if also is None or made.also is None else filled_summary(made.also, also)
+        made.people = None if people is None or made.people is None else filled_summary(made.people, people)
         return made
 
     def _decimals_of(self, name: str, present: np.ndarray, known: int) -> tuple[int, int]:

@@ -31,7 +31,7 @@ def require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -
     person = None if body.record_id is None else key.derive("record id", body.release)
     fills = None if body.fills is None else np.array(body.fills)
     held = np.array(body.held_back, dtype=np.int64)
-    cells = Cells(Roles((), (), names, body.record_id), rules, str(table.path), person, fills, held)
+    cells = Cells(Roles((), (), names, body.record_id), rules, str(table.path), person, fills, held_back=held)
     survey = Survey(table_hasher(key, names), len(names))
     watch.begin("checking the original")
     for raw in cells.present(table.batches(cells.read_columns)):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import table_hasher
-from sfumato.core.summaries import Survey
+from sfumato.core.summaries import Survey, Together
 from sfumato.exceptions import ParameterError, SharedKeyWarning
 from sfumato.files.opening import file_kind, open_source
 from sfumato.files.shared_file import NamedTypes, SharedFile, read_shared, type_names, write_shared
@@ -24,9 +24,11 @@ from sfumato.pipeline.engines.engine import Watch
 from sfumato.pipeline.engines.joint import JointEngine, NextPassError, OffsetSource, merged_learnt, own_answer
 from sfumato.pipeline.engines.last_pass import Tally
 from sfumato.pipeline.engines.local import LocalEngine
-from sfumato.pipeline.fit import fit
+from sfumato.pipeline.fit import fit, known_as_of
+from sfumato.pipeline.history import History
 from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import choose_key
+from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import Plan, make_plan, settle_policy
 from sfumato.policy.model import Policy
 
@@ -87,6 +89,7 @@ def summarize(
     before = None if joint is None else read_shared(Path(joint), shared, "joint")
     if before is None:
         settled = settle_policy(policy, **options)
+        settled.release.history = []  # folders of one owner
         _check_method(settled)
     else:
         settled = Policy.model_validate(before.policy)
@@ -160,6 +163,8 @@ def release_joint(
     joint: str | os.PathLike[str],
     *,
     owner: str,
+    repeated: str | None = None,
+    history: Sequence[str | os.PathLike[str]] = (),
     force: bool = False,
 ) -> tuple[Plan, Tally]:
     """Release one owner's rows as they would be in the release of all owners' rows.
@@ -170,6 +175,8 @@ def release_joint(
         The shared key.
     joint : path
         What the last `merge` has written.
+    repeated, history
+        As in `sfumato.release`: this owner's own rows are looked up in this owner's own history.
     """
     target = Path(target)
     check_outputs({"the release": target}, inputs(source, key, joint), force=force)
@@ -177,17 +184,24 @@ def release_joint(
     file = read_shared(Path(joint), held.key, "joint")
     table = open_source(source)
     rows = _own_rows(table, file, owner)
-    job = ReleaseJob(table, Policy.model_validate(file.policy), held, watch=Watch(1))
+    settled = settle_policy(Policy.model_validate(file.policy), repeated=repeated)
+    job = ReleaseJob(table, settled, held, watch=Watch(1))
     file_kind(target)
-    with Workspace(target) as workspace:
+    with History(held.folder) as past, Workspace(target) as workspace:
         local = LocalEngine(rows, workspace, target, threads=os.cpu_count() or 1, watch=job.watch)
         _finish_fit(job, JointEngine(file.stages, None, local))
+        # this owner's own table: its labels find their way back by it, and its history knows it
+        facts, cells, lookback = job.fitted.facts, job.fitted.cells, LookBack(past, history)
+        hashers = [table_hasher(held.key, facts.names), *lookback.hashers(facts.names)]
+        alone = LocalEngine(table, workspace, target, threads=1, watch=job.watch)
+        surveys, _ = alone.fill(cells, Together([Survey(hasher, facts.n_columns) for hasher in hashers]))
+        sketches = Together([*lookback.sketches(table, job.plan.roles)])
+        people, _ = alone.fill(replace(cells, fills=None), sketches)
+        first, *known = surveys.parts
+        assert isinstance(first, Survey)
+        job.look_back(lookback, *known_as_of([*known, *people.parts]))
         tally = job.write(local, workspace, rows=dict(file.owners)[owner])
-        # this owner's own table, by which its labels find their way back
-        facts = job.fitted.facts
-        survey = Survey(table_hasher(held.key, facts.names), facts.n_columns)
-        alone, _ = LocalEngine(table, workspace, target, threads=1, watch=job.watch).fill(job.fitted.cells, survey)
-        own = {"first_row": _first(file, owner), "fingerprint": alone.fingerprint().hex()}
+        own = {"first_row": _first(file, owner), "fingerprint": first.fingerprint().hex()}
         job.commit_file(workspace, None, force=force, changes=own)
     return job.plan, tally
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
+from sfumato.core.marks import Marks
 from sfumato.core.passes import Facts, run_rounds
+from sfumato.core.people import People, PeopleSketch
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
-from sfumato.core.stream import RowHasher, table_hasher
-from sfumato.core.summaries import Gathered, Survey, Together
+from sfumato.core.stream import table_hasher
+from sfumato.core.summaries import Gathered, Summary, Survey, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.schema import Look, Schema, coarse_range
@@ -23,7 +25,9 @@ from sfumato.files.source import Described
 from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.pipeline.engines.engine import Cells, Engine, Watch
 from sfumato.pipeline.fills import Medians, median_fills
+from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import Plan
+from sfumato.pipeline.update import Update, can_be_updated, marker_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +42,10 @@ class Fit(Hidden):
     facts : Facts
     known_as : bytes, optional
         Fingerprint of the table in the history.
+    people : tuple of People
+        Hashes of its people, for each history.
+    marks : Marks, optional
+        Of its rows, if it can be updated.
     fitted : object
         The method's fitted state.
     kernel : callable
@@ -51,10 +59,12 @@ class Fit(Hidden):
     cells: Cells
     facts: Facts
     known_as: bytes | None
+    people: tuple[People, ...]
     fitted: Any
     kernel: Callable[[Floats, Rows], Floats]
     rows_per_tile: int
-    n_rows: int
+    marks: Marks | None = None
+    n_rows: int = 0
 
     @property
     def held_back(self) -> tuple[int, ...]:
@@ -68,22 +78,28 @@ def survey_table(
     key: Key,
     engine: Engine,
     watch: Watch,
-    history: RowHasher | None = None,
+    lookback: LookBack | None = None,
+    update: Update | None = None,
     held: NDArray[np.int64] | None = None,
-) -> tuple[Schema, Cells, Facts, bytes | None]:
-    """Look at a table and return its schema, its cells with fills, its facts and its name in the history.
+) -> tuple[Schema, Cells, Facts, list[Summary]]:
+    """Look at a table and return its schema, its cells with fills, its facts, and how histories and updates know it.
 
     Parameters
     ----------
-    history : RowHasher, optional
+    lookback : LookBack, optional
+    update : Update, optional
+        Says what stands for missing cells.
     held : array of int, sorted, optional
         Numbers of rows that are held back.
     """
     names = plan.roles.confidential
-    hashers = [table_hasher(key, names), *([history] if history is not None else [])]
-    surveys = Together([Survey(hasher, len(names)) for hasher in hashers])
+    hashers = [table_hasher(key, names), *([] if lookback is None else lookback.hashers(names))]
+    marks = [Marks(marker_of(key, plan))] if lookback is not None and can_be_updated(plan) else []
+    surveys = Together([*(Survey(hasher, len(names)) for hasher in hashers), *marks])
+    people = None if lookback is None else Together([*lookback.sketches(source, plan.roles)])
     cells = plan.cells if held is None else replace(plan.cells, held_back=held)
-    look = engine.look(cells, Look(names, source.types, cells.rules, surveys))
+    persons = replace(cells, persons=people is not None and plan.roles.record_id is not None)
+    look = engine.look(persons, Look(names, source.types, cells.rules, surveys, people))
     schema = look.schema(plan.order, str(source.path))
     if schema.n_rows < 2:
         raise DataError(
@@ -91,7 +107,9 @@ def survey_table(
             hint="bring more rows",
         )
     seen = look.also
-    if schema.missing:
+    if schema.missing and update is not None and update.fills is not None:
+        cells = replace(cells, fills=update.fills)
+    elif schema.missing:
         watch.passes += 1
         medians, _ = engine.fill(cells, Medians(*_ranges(schema)))
         cells = replace(cells, fills=median_fills(medians.medians(), schema, apart=plan.keyed.exchanges))
@@ -102,21 +120,39 @@ def survey_table(
     first, *more = seen.parts
     assert isinstance(first, Survey)
     facts = Facts(schema.names, schema.kinds, first.n_rows, first.low, first.high, first.fingerprint())
-    known_as = next((part.fingerprint() for part in more if isinstance(part, Survey)), None)
-    return schema, cells, facts, known_as
+    found = look.people.parts if isinstance(look.people, Together) else []
+    return schema, cells, facts, [*more, *found]
 
 
-def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, history: RowHasher | None = None) -> Fit:
+def known_as_of(filled: Sequence[Summary]) -> tuple[bytes | None, tuple[People, ...]]:
+    """Return the fingerprint of a table in its history, and its people."""
+    table = next((part.fingerprint() for part in filled if isinstance(part, Survey)), None)
+    return table, tuple(part.people() for part in filled if isinstance(part, PeopleSketch))
+
+
+def fit(
+    source: Described,
+    plan: Plan,
+    key: Key,
+    engine: Engine,
+    watch: Watch,
+    lookback: LookBack | None = None,
+    update: Update | None = None,
+) -> Fit:
     """Run every pass but the last.
 
     Parameters
     ----------
     watch : Watch
         Its expected passes are corrected when cells are missing.
-    history : RowHasher, optional
-        Hasher of the history of releases.
+    lookback : LookBack, optional
+        The histories of earlier releases.
+    update : Update, optional
+        The earlier release whose noise is kept: nothing is fitted then.
     """
-    schema, cells, facts, known_as = survey_table(source, plan, key, engine, watch, history)
+    schema, cells, facts, seen = survey_table(source, plan, key, engine, watch, lookback, update)
+    known_as, people = known_as_of(seen)
+    marks = next((part for part in seen if isinstance(part, Marks)), None)
     keyed = plan.keyed
     if schema.missing and keyed.names_out(facts.names) is not None:
         raise ParameterError(
@@ -124,16 +160,20 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
             hint="fill or drop those rows first, or choose another method",
         )
     keyed.check(facts)
-    n_rows = facts.n_rows
+    rows_per_tile, n_rows = tile_rows(facts.n_columns), facts.n_rows
+    if update is not None:
+        _settle(keyed, schema, cells, plan)
+        fitted = keyed.resume(update.fitted, update.table)
+        cells = replace(cells, kept=(marker_of(key, plan), update.marks))
+        return Fit(schema, cells, facts, known_as, people, fitted, keyed.kernel(fitted), rows_per_tile, marks, n_rows)
     held = _exposed(plan, schema, cells, facts, engine)
     if held is not None and len(held):
         watch.passes += 1
-        schema, cells, facts, _ = survey_table(source, plan, key, engine, watch, None, held)
+        schema, cells, facts, _ = survey_table(source, plan, key, engine, watch, held=held)
     _settle(keyed, schema, cells, plan)
     engine.begin_rounds(keyed, facts)
     fitted = run_rounds(keyed.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
     kernel = engine.meet(cells, keyed.grouping(fitted), facts) if keyed.meets else keyed.kernel(fitted)
-    rows_per_tile = tile_rows(facts.n_columns)
     if keyed.tier == "table":
         gathered, _ = engine.fill(cells, Gathered())
         whole = kernel(gathered.values(), RowRange(0, facts.n_rows))
@@ -142,7 +182,7 @@ def fit(source: Described, plan: Plan, key: Key, engine: Engine, watch: Watch, h
             assert isinstance(rows, RowRange)
             return whole[:, rows.start : rows.stop]
 
-    return Fit(schema, cells, facts, known_as, fitted, kernel, rows_per_tile, n_rows)
+    return Fit(schema, cells, facts, known_as, people, fitted, kernel, rows_per_tile, marks, n_rows)
 
 
 def _exposed(plan: Plan, schema: Schema, cells: Cells, facts: Facts, engine: Engine) -> NDArray[np.int64] | None:
@@ -185,6 +225,13 @@ def _gaps(schema: Schema, cells: Cells) -> dict[str, float]:
         return {}
     pairs = zip(schema.numbers, cells.fills.tolist(), strict=True)
     return {column.name: fill for column, fill in pairs if column.missing}
+
+
+def gap_numbers(schema: Schema, cells: Cells) -> Floats:
+    """Return the number that stands for a missing cell of each column; nothing is equal to it where none is missing."""
+    if cells.fills is None:
+        return np.full(len(schema.numbers), np.nan)
+    return np.where([column.missing > 0 for column in schema.numbers], cells.fills, np.nan)
 
 
 def _ranges(schema: Schema) -> tuple[Floats, Floats]:

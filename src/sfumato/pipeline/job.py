@@ -14,11 +14,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sfumato._arrays import Floats
+from sfumato.core.people import People
 from sfumato.core.secret import Hidden
-from sfumato.exceptions import DataError, RepeatedReleaseWarning, SfumatoError, SingledOutWarning, UnchangedCellsWarning
+from sfumato.exceptions import (
+    DataError,
+    RepeatedReleaseError,
+    RepeatedReleaseWarning,
+    SfumatoError,
+    SingledOutWarning,
+    UnchangedCellsWarning,
+)
 from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.codes import Codes
 from sfumato.files.finish import new_columns, singled_out
@@ -28,10 +33,12 @@ from sfumato.files.storage.workspace import Workspace, check_target, file_digest
 from sfumato.perturb.mechanism.checks import about_held_back
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
-from sfumato.pipeline.fit import Fit, fit
-from sfumato.pipeline.keys import History, ReleaseKey
+from sfumato.pipeline.fit import Fit, fit, gap_numbers
+from sfumato.pipeline.keys import ReleaseKey
+from sfumato.pipeline.lookback import LookBack, notes_of, problems_of, warning_of
 from sfumato.pipeline.plan import make_plan
 from sfumato.pipeline.undo import undo_map
+from sfumato.pipeline.update import Update, check_update, saved_update, with_decimals
 from sfumato.policy.model import Policy
 from sfumato.receipts.body import (
     ReceiptBody,
@@ -43,11 +50,6 @@ from sfumato.receipts.body import (
     write_private,
 )
 from sfumato.receipts.shown import Receipt
-
-_REPEATED = (
-    "this table was released before with other noise: whoever has both releases can average them. "
-    "Hand out one of them only, or repeat the first with its key, method and parameters."
-)
 
 
 class ReleaseJob(Hidden):
@@ -61,8 +63,10 @@ class ReleaseJob(Hidden):
         Used instead of the policy's method.
     watch : Watch, optional
         Progress and cancelling.
-    history : History, optional
-        Is asked for earlier releases of the table, and told of this one when it stands.
+    lookback : LookBack, optional
+        Is asked for earlier releases of the same people, and told of this one when it stands.
+    as_of : ReceiptBody, optional
+        Of an earlier release, which this one updates: unchanged rows keep its noise.
     """
 
     def __init__(
@@ -73,14 +77,19 @@ class ReleaseJob(Hidden):
         *,
         perturber: Any = None,
         watch: Watch | None = None,
-        history: History | None = None,
+        lookback: LookBack | None = None,
+        as_of: ReceiptBody | None = None,
     ) -> None:
         self.plan = make_plan(table, policy, owner.key, perturber)
+        self._update: Update | None = None
+        if as_of is not None:
+            check_update(self.plan, as_of)
+            self.plan, self._update = with_decimals(self.plan, as_of), Update.of(as_of)
         self.watch = watch or Watch(2)
         self.watch.passes = self.plan.keyed.passes
         self.notes: list[str] = []
         self.found: Any = None
-        self._table, self._policy, self._owner, self._history = table, policy, owner, history
+        self._table, self._policy, self._owner, self._lookback = table, policy, owner, lookback
         self._fitted: Fit | None = None
         self._tally, self._digest = Tally(), ""
         if isinstance(table, CodedSource):
@@ -94,16 +103,27 @@ class ReleaseJob(Hidden):
         engine : Engine
             Who computes.
         """
-        history = None if self._history is None else self._history.hasher(self.plan.roles.confidential)
-        self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, history)
+        self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, self._lookback, self._update)
         self.notes += self.plan.keyed.notes(self._fitted.fitted)
         held = len(self._fitted.held_back)
         if held:
             self.notes.append(about_held_back(held, self._fitted.n_rows))
-        known_as, past = self._fitted.known_as, self._history
-        if past is not None and known_as is not None and past.released_otherwise(known_as, self.identity):
-            self._warn(_REPEATED, RepeatedReleaseWarning)
+        if self._update is not None and self._fitted.marks is not None:
+            kept, n_rows = self._fitted.marks.known(self._update.marks), self._fitted.facts.n_rows
+            self.notes.append(f"{kept:,} of {n_rows:,} rows keep their noise; {n_rows - kept:,} are new or changed")
+        self._look_back()
         return self._fitted
+
+    def look_back(self, lookback: LookBack, known_as: bytes | None, people: tuple[People, ...]) -> None:
+        """Look up the rows of one owner among several, whose history is its own.
+
+        Parameters
+        ----------
+        known_as, people
+            How the histories know these rows; see `Fit`.
+        """
+        self._lookback, self._fitted = lookback, replace(self.fitted, known_as=known_as, people=people)
+        self._look_back()
 
     def write(self, engine: Engine, workspace: Workspace, *, rows: int | None = None) -> Tally:
         """Run the last pass: the released rows go to the unfinished file of a workspace.
@@ -190,15 +210,15 @@ class ReleaseJob(Hidden):
             self._owner.save()
             for path, content in files.items():
                 write_private(path, content)
-            noted = self._note()
+            noted = self._note(receipt.name)
             deliver()
         except BaseException:
             if not stands():  # once the release is in its place, what belongs to it stays
                 self._owner.forget()
                 for path, before in earlier.items():
                     _put_back(path, before)
-                if noted and self._history is not None and self.fitted.known_as is not None:
-                    self._history.forget(self.fitted.known_as, self.identity)
+                if noted and self._lookback is not None and self.fitted.known_as is not None:
+                    self._lookback.forget(self.fitted.known_as, self.identity)
             raise
         with contextlib.suppress(Exception):  # everything stands: a listener that fails now changes nothing
             self.watch.finish()
@@ -279,7 +299,10 @@ class ReleaseJob(Hidden):
     def identity(self) -> bytes:
         """A keyed hash of everything that decides the noise."""
         keyed, name = self.plan.keyed, self._policy.release.name
-        return release_identity(self._owner.key, name, keyed.method, keyed.parameters, self.fitted.facts.fingerprint)
+        table = self.fitted.facts.fingerprint
+        if self._update is not None:
+            table += self._update.table  # the same table with other noise
+        return release_identity(self._owner.key, name, keyed.method, keyed.parameters, table)
 
     @cached_property
     def last_pass(self) -> WriteJob:
@@ -307,7 +330,7 @@ class ReleaseJob(Hidden):
             order_subkey=order_subkey(key, self.identity) if self._policy.release.shuffle else None,
             n_rows=fitted.schema.n_rows,
             hasher=rows_hasher(key, self.identity, [column.name for column in columns]),
-            gaps=_gap_numbers(fitted) if plan.keyed.exchanges else None,
+            gaps=gap_numbers(fitted.schema, fitted.cells) if plan.keyed.exchanges else None,
             relations=plan.relations or () if names is None else (),
         )
 
@@ -339,17 +362,54 @@ class ReleaseJob(Hidden):
             errors=self._tally.errors,
             released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
             coded=_saved_codes(self._table),
+            update=self._for_updates(),
         )
+
+    def _for_updates(self) -> dict[str, Any]:
+        """Return what the receipt says for updates of this release."""
+        if self._update is not None:
+            return self._update.saved()
+        fitted = self.fitted
+        if fitted.marks is None:
+            return {}
+        return saved_update(fitted.facts.fingerprint, self.plan.keyed.save(fitted.fitted), fitted.marks.rising(), ())
 
     def _warn(self, note: str, kind: type[Warning]) -> None:
         self.notes.append(note)
         warnings.warn(note, kind, stacklevel=4)
 
-    def _note(self) -> bool:
+    def _look_back(self) -> None:
+        """Say which earlier releases hold the same people, or refuse to release them again if the policy says so."""
+        if self._lookback is None:
+            return
+        mine = {self.identity, *(() if self._update is None else self._update.chain)}
+        past = self._lookback.past(self.fitted.people, self.fitted.known_as, mine)
+        if past.problems:
+            self._repeated(problems_of(past.problems))
+        said = warning_of(past)
+        if said is not None:
+            self._repeated(said)
+            self.notes += notes_of(past)
+
+    def _repeated(self, said: str) -> None:
+        if self._policy.release.repeated == "error":
+            raise RepeatedReleaseError(
+                f"nothing was released: {said}", hint='repeated = "warn" in the policy releases it all the same'
+            )
+        self._warn(said, RepeatedReleaseWarning)
+
+    def _note(self, name: str) -> bool:
         """Tell the history of this release; return whether it did not know it yet."""
-        if self._history is None or self.fitted.known_as is None:
+        if self._lookback is None:
             return False
-        return self._history.add(self.fitted.known_as, self.identity)
+        problem = "its key cannot be read"
+        if self.fitted.known_as is not None:
+            try:
+                return self._lookback.note(self.fitted.known_as, self.identity, self.fitted.people, name)
+            except (OSError, SfumatoError) as error:
+                problem = getattr(error, "message", None) or str(getattr(error, "strerror", None))
+        self._repeated(f"the history does not know this release: {problem}")
+        return False
 
 
 def _about_rare(codes: Codes) -> str:
@@ -365,14 +425,6 @@ def _saved_codes(table: Described) -> dict[str, Any]:
     """Return how the columns of a table are counted, for the receipt; nothing where all hold numbers."""
     coded: CodedColumns = getattr(table, "coded", CodedColumns())
     return coded.saved() if coded.codes or coded.commas or isinstance(table, CodedSource) else {}
-
-
-def _gap_numbers(fitted: Fit) -> Floats:
-    """Return the number that stands for a missing cell of each column; nothing is equal to it where none is missing."""
-    columns = fitted.schema.numbers
-    if fitted.cells.fills is None:
-        return np.full(len(columns), np.nan)
-    return np.where([column.missing > 0 for column in columns], fitted.cells.fills, np.nan)
 
 
 def _put_back(path: Path, content: bytes | None) -> None:

@@ -68,6 +68,8 @@ def settle_policy(
     name: str | None = None,
     shuffle: bool | None = None,
     detail: str | Mapping[str, Any] | None = None,
+    repeated: str | None = None,
+    history: Sequence[str | os.PathLike[str]] = (),
 ) -> Policy:
     """Return a policy with what overrides it; see `sfumato.release` for the parameters."""
     base = Policy() if policy is None else policy if isinstance(policy, Policy) else read_policy(policy)
@@ -83,6 +85,11 @@ def settle_policy(
         settled.release.name = name
     if shuffle is not None:
         settled.release.shuffle = shuffle
+    if repeated is not None:
+        if repeated not in ("warn", "error"):
+            raise ParameterError(f"repeated must be 'warn' or 'error', got {repeated!r}")
+        settled.release.repeated = "error" if repeated == "error" else "warn"
+    settled.release.history = [*settled.release.history, *(os.fspath(folder) for folder in history)]
     if detail is not None:
         settled.detail = Detail.of(detail)
     if isinstance(method, str) and (settled.method is None or settled.method.name != method):

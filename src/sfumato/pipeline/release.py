@@ -20,10 +20,14 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.local import LocalEngine
+from sfumato.pipeline.history import History, history_files
 from sfumato.pipeline.job import ReleaseJob
-from sfumato.pipeline.keys import History, choose_key, history_files, key_folder
+from sfumato.pipeline.keys import ReleaseKey, choose_key, key_folder
+from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import read_every_kind, settle_policy
 from sfumato.policy.model import Policy
+from sfumato.receipts.body import ReceiptBody
+from sfumato.receipts.finding import read_receipt
 from sfumato.receipts.shown import Receipt
 
 Progress = Callable[[str, float], None]
@@ -45,6 +49,9 @@ def release(
     record_id: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
+    repeated: str | None = None,
+    history: Sequence[PathLike] = (),
+    as_of: Receipt | PathLike | None = None,
     receipt: PathLike | None = None,
     report: PathLike | None = None,
     force: bool = False,
@@ -89,6 +96,14 @@ def release(
         Name of the release, mixed into the noise ("r0").
     shuffle : bool, optional
         Whether the rows are shuffled by the key; they are unless the policy says otherwise.
+    repeated : "warn" or "error", optional
+        What is done if people of the table were released before with other noise, or if that cannot be known: a
+        `RepeatedReleaseWarning`, or a `RepeatedReleaseError` before anything is written. Default: what the policy says.
+    history : sequence of paths
+        Folders of other keys whose releases are looked up, too; added to those of the policy. Default: none.
+    as_of : Receipt or path, optional
+        The receipt of an earlier release with this key, which this one updates: rows that have not changed keep their
+        noise and come out as before. For methods that add noise to each row by itself, with a record id.
     receipt : path, optional
         Where the sealed receipt is written; by default beside the key.
     report : path, optional
@@ -139,6 +154,8 @@ def release(
         name=name,
         shuffle=shuffle,
         detail=detail,
+        repeated=repeated,
+        history=history,
     )
     sealed, page = (None if path is None else Path(path) for path in (receipt, report))
     with _target(target, table_name) as place:
@@ -150,7 +167,7 @@ def release(
                 "the receipt": sealed,
                 "the new key": new_key,
             },
-            inputs(source, policy, key if new_key is None else None),
+            inputs(source, policy, key if new_key is None else None, as_of),
             force=force,
             folders=["the release"] if engine is not None else [],
             reserved=reserved,
@@ -161,8 +178,17 @@ def release(
             owner = choose_key(key, place.path)
             watch = Watch(2, progress, cancel)
             watch.reach = 1.0 if settled.audit is None and page is None else 0.3
-            job = ReleaseJob(table, settled, owner, perturber=chosen, watch=watch, history=History(owner.folder))
-            with Workspace(place.path) as workspace:
+            with History(owner.folder) as own, Workspace(place.path) as workspace:
+                lookback = LookBack(own, settled.release.history)
+                job = ReleaseJob(
+                    table,
+                    settled,
+                    owner,
+                    perturber=chosen,
+                    watch=watch,
+                    lookback=lookback,
+                    as_of=_earlier(as_of, owner, engine),
+                )
                 runner = (
                     LocalEngine(table, workspace, place.path, threads=shared_by, watch=watch)
                     if engine is None
@@ -174,6 +200,21 @@ def release(
                     job.audit(workspace.part, kind)
                 stands = job.commit_file(workspace, sealed, page, force=force, deliver=place.deliver)
         return job.receipt(place.shown, stands)
+
+
+def _earlier(as_of: Receipt | PathLike | None, owner: ReleaseKey, engine: EngineMaker | None) -> ReceiptBody | None:
+    """Return the receipt of the release that is updated."""
+    if as_of is None:
+        return None
+    if engine is not None:
+        raise ParameterError("updates are released by this process", hint="leave out engine=...")
+    if owner.new:
+        raise ParameterError("an update needs the key of the earlier release", hint="name it with key=...")
+    if not isinstance(as_of, Receipt):
+        return read_receipt(Path(as_of), owner.key)
+    if as_of.key_fingerprint != owner.key.fingerprint:
+        raise ParameterError("the earlier release was made with another key", hint="name its key with key=...")
+    return as_of.body
 
 
 @dataclass(frozen=True)

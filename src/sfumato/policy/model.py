@@ -182,10 +182,12 @@ class Limits(_Strict):
 
 
 class ReleaseChoice(_Strict):
-    """Name of the release, and whether its rows are shuffled."""
+    """Name of the release, whether its rows are shuffled, and what is done if the same people were released before."""
 
     name: str = "r0"
     shuffle: bool = True
+    repeated: Literal["warn", "error"] = "warn"
+    history: list[str] = Field(default_factory=list)
 
 
 class Policy(_Strict):
@@ -210,7 +212,8 @@ class Policy(_Strict):
     audit : Limits, optional
         Limits that the audit must find before the release appears.
     release : ReleaseChoice
-        Name of the release, and whether its rows are shuffled. Default: "r0", shuffled.
+        Name of the release, whether its rows are shuffled, and what is done about earlier releases of the same people.
+        Default: "r0", shuffled, a warning.
     missing_values : list of str
         What stands for a missing value in every column, besides an empty cell. Default: none.
 

@@ -76,6 +76,8 @@ class ReceiptBody(Hidden):
         How columns that hold no numbers were counted; see `CodedColumns`.
     held_back : tuple of int
         Numbers of the original rows that are not released, sorted; everything else is about the table without them.
+    update : mapping
+        What an update needs of this release; nothing if it cannot be updated.
     stream_version, version : int
     """
 
@@ -101,6 +103,7 @@ class ReceiptBody(Hidden):
     released_rows: str = ""
     coded: Mapping[str, Any] = field(default_factory=dict)
     held_back: tuple[int, ...] = ()
+    update: Mapping[str, Any] = field(default_factory=dict)
     stream_version: int = STREAM_VERSION
     version: int = 1
 
@@ -268,7 +271,7 @@ def _sweep(path: Path) -> None:
     """Remove what a killed run has left of this file, of receipts and of the history: writing them takes no minute."""
     own = f".{path.name}."
     for stale in path.parent.glob(".*.part"):
-        ours = stale.name.startswith((own, ".history.")) or ".receipt." in stale.name
+        ours = stale.name.startswith((own, ".history.")) or ".receipt." in stale.name or ".people." in stale.name
         with contextlib.suppress(OSError):
             if ours and time.time() - stale.stat().st_mtime > _STALE_SECONDS:
                 stale.unlink()

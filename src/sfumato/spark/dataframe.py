@@ -10,8 +10,10 @@ from typing import Any
 from sfumato.core.keys import Key
 from sfumato.exceptions import ParameterError
 from sfumato.pipeline.engines.engine import Watch
+from sfumato.pipeline.history import History
 from sfumato.pipeline.job import ReleaseJob
-from sfumato.pipeline.keys import History, choose_key
+from sfumato.pipeline.keys import choose_key
+from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import read_every_kind, settle_policy
 from sfumato.policy.model import Policy
 from sfumato.spark.coded import CodedTable, learn_spark_columns
@@ -32,6 +34,8 @@ def release(
     row_number: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
+    repeated: str | None = None,
+    history: Sequence[str | os.PathLike[str]] = (),
     receipt: str | os.PathLike[str] | None = None,
     progress: Callable[[str, float], None] | None = None,
     cancel: Any = None,
@@ -51,7 +55,7 @@ def release(
         See docs/guide/policy.md; its limits for audits are refused here, because nothing is written yet.
     key : Key or path, optional
         As in `sfumato.release`; a new key goes to the user's own folder of keys on the driver.
-    method, parameters, identifier, keep, name, shuffle
+    method, parameters, identifier, keep, name, shuffle, repeated, history
         As in `sfumato.release`.
     record_id : str, optional
         A column that names a person: the noise is the same in all rows of one person. Tables without an order need it.
@@ -70,7 +74,16 @@ def release(
     table = SparkTable(dataframe, row_number=row_number, record_id=record_id)
     owner = choose_key(key, Path("spark-release"))
     settled = settle_policy(
-        policy, method, parameters, identifier, keep, record_id=record_id, name=name, shuffle=shuffle
+        policy,
+        method,
+        parameters,
+        identifier,
+        keep,
+        record_id=record_id,
+        name=name,
+        shuffle=shuffle,
+        repeated=repeated,
+        history=history,
     )
     if settled.audit is not None:
         raise ParameterError(
@@ -84,9 +97,11 @@ def release(
     watch = Watch(2, progress, cancel)
     chosen = None if method is None or isinstance(method, str) else method
     table, settled = read_every_kind(table, settled, chosen, learn_spark_columns, CodedTable)
-    job = ReleaseJob(table, settled, owner, perturber=chosen, watch=watch, history=History(owner.folder))
-    engine = SparkEngine(table, watch)
-    fitted = job.fit(engine)
-    released = engine.released(fitted.cells, job.last_pass)
-    job.commit(Path(receipt) if receipt is not None else job.receipt_path(Path("spark-release")))
+    with History(owner.folder) as own:
+        lookback = LookBack(own, settled.release.history)
+        job = ReleaseJob(table, settled, owner, perturber=chosen, watch=watch, lookback=lookback)
+        engine = SparkEngine(table, watch)
+        fitted = job.fit(engine)
+        released = engine.released(fitted.cells, job.last_pass)
+        job.commit(Path(receipt) if receipt is not None else job.receipt_path(Path("spark-release")))
     return released

@@ -63,7 +63,10 @@ class SparkEngine:
         assert empty.also is not None
         self._rounds = self._n_rows = None
         found = empty.fresh()
-        for learnt in self._summaries("reading", cells, {"look": summary_data(empty.also)}):
+        errand = {"look": summary_data(empty.also)}
+        if empty.people is not None:
+            errand["people"] = summary_data(empty.people)
+        for learnt in self._summaries("reading", cells, errand):
             found.merge(empty.filled(learnt))
         self._n_rows = found.n_rows
         return found

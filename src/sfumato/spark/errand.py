@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.core.marks import Marker, Marks
 from sfumato.core.passes import Facts
+from sfumato.core.people import PeopleSketch
 from sfumato.core.relations import parse_relation
 from sfumato.core.stream import RowHasher, Streams
 from sfumato.core.summaries import Summary, Survey, Together
@@ -35,13 +37,15 @@ def cells_data(cells: Cells) -> dict[str, Any]:
         "id_subkey": cells.id_subkey,
         "fills": cells.fills,
         "held_back": cells.held_back,
+        "persons": cells.persons,
     }
 
 
 def cells_of(data: Mapping[str, Any]) -> Cells:
     """Return the cells of plain values."""
     rules = {name: _rules_of(one) for name, one in data["rules"].items()}
-    return Cells(Roles(*data["roles"]), rules, data["what"], data["id_subkey"], data["fills"], data["held_back"])
+    told = (data["id_subkey"], data["fills"], data["persons"])
+    return Cells(Roles(*data["roles"]), rules, data["what"], *told, held_back=data["held_back"])
 
 
 def summary_data(summary: Summary) -> dict[str, Any]:
@@ -50,7 +54,11 @@ def summary_data(summary: Summary) -> dict[str, Any]:
         return {"together": [summary_data(part) for part in summary.parts]}
     if isinstance(summary, Survey):
         return {"survey": summary.hasher.plain()}
-    assert isinstance(summary, Medians), "only surveys and medians come before the rounds"
+    if isinstance(summary, Marks):
+        return {"marks": summary.marker.plain()}
+    if isinstance(summary, PeopleSketch):
+        return {"people": summary.plain()}
+    assert isinstance(summary, Medians), "only surveys, people, marks and medians come before the rounds"
     return {"medians": summary.ranges}
 
 
@@ -61,6 +69,10 @@ def first_summary(data: Mapping[str, Any]) -> Summary:
     if "survey" in data:
         subkey, names = data["survey"]
         return Survey(RowHasher(subkey, names), len(names))
+    if "marks" in data:
+        return Marks(Marker(*data["marks"]))
+    if "people" in data:
+        return PeopleSketch.of_plain(data["people"])
     return Medians(*data["medians"])
 
 

@@ -135,7 +135,8 @@ def _summary(errand: dict[str, Any], batches: Any, number: str | None) -> dict[s
         if "look" in errand:
             if filled is None:
                 also = first_summary(errand["look"])
-                filled = Look(cells.roles.confidential, dict(raw.frame.schema), cells.rules, also)
+                people = first_summary(errand["people"]) if "people" in errand else None
+                filled = Look(cells.roles.confidential, dict(raw.frame.schema), cells.rules, also, people)
             filled.add(batch, texts)
         else:
             if filled is None:

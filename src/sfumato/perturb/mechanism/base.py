@@ -63,6 +63,7 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     method_id: ClassVar[str]
     min_columns: ClassVar[int] = 1
     exchanges: ClassVar[bool] = False  # whether rows take one another's values: then equal cells are no defect
+    noise_by_row: ClassVar[bool] = False  # whether a row is its values and noise of its own: then updates keep it
     meets: ClassVar[bool] = False  # whether rows are released in groups: then the fitted state is a `Grouping`
 
     _gaps: Mapping[str, float] = MappingProxyType({})  # what stands for a missing cell, told by whoever reads the table

@@ -94,6 +94,11 @@ class KeyedMethod(Hidden):
         return self._perturber.exchanges
 
     @property
+    def noise_by_row(self) -> bool:
+        """Whether a released row is its values and noise of its own: then an update can keep that noise."""
+        return self._perturber.noise_by_row and self.tier == "row"
+
+    @property
     def meets(self) -> bool:
         """Whether rows are released in groups; see `grouping`."""
         return self._perturber.meets
@@ -166,6 +171,19 @@ class KeyedMethod(Hidden):
     def copy(self) -> KeyedMethod:
         """Return the same method, to be settled otherwise."""
         return KeyedMethod(self._perturber, self._key, release=self._perturber.release)
+
+    def resume(self, saved: Any, table: bytes) -> Any:
+        """Return the fitted state of an earlier release, whose stream is used again.
+
+        Parameters
+        ----------
+        saved : plain values
+            See `save`.
+        table : bytes
+            Fingerprint of the table of that release.
+        """
+        self._streams = self._perturber._streams_for(self._key, table)
+        return self.load(saved)
 
     def kernel(self, fitted: Any) -> Kernel:
         """Return the map from a tile and its rows to the released tile."""

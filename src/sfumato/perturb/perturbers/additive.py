@@ -51,6 +51,7 @@ class AdditiveNoise(Perturber):
     """
 
     method_id: ClassVar[str] = "adp"
+    noise_by_row: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -51,6 +51,7 @@ class ChaoticNoise(Perturber):
     """
 
     method_id: ClassVar[str] = "chaotic"
+    noise_by_row: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -51,6 +51,7 @@ class CorrelatedNoise(Perturber):
     """
 
     method_id: ClassVar[str] = "cov"
+    noise_by_row: ClassVar[bool] = True
 
     def __init__(
         self,

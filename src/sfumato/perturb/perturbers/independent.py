@@ -68,6 +68,7 @@ class IndependentNoise(Perturber):
     """
 
     method_id: ClassVar[str] = "ina"
+    noise_by_row: ClassVar[bool] = True
 
     def __init__(
         self,

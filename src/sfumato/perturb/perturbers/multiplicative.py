@@ -48,6 +48,7 @@ class MultiplicativeNoise(Perturber):
     """
 
     method_id: ClassVar[str] = "mdp"
+    noise_by_row: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -8,13 +8,14 @@ number alone, so every engine reaches the same bytes. A `Watch` is told how far 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
+from sfumato.core.marks import Marker
 from sfumato.core.passes import Facts
 from sfumato.core.rows import Coverage, RecordIds, RowRange, Rows
 from sfumato.core.secret import Hidden
@@ -74,6 +75,10 @@ class Cells(Hidden):
         With a record-id column: the subkey that keys the noise by person.
     fills : array of shape (d,), optional
         What stands for missing cells; None leaves them NaN.
+    persons : bool
+        Whether rows also say whose they are in every release, for the history.
+    kept : pair of Marker and array, optional
+        Of an update: the marks of rows that keep their noise.
     held_back : array of int, sorted, optional
         Numbers of the rows that are not released: nobody sees them.
     """
@@ -83,6 +88,8 @@ class Cells(Hidden):
     what: str
     id_subkey: bytes | None = None
     fills: Floats | None = None
+    persons: bool = False
+    kept: tuple[Marker, NDArray[np.uint64]] | None = None
     held_back: NDArray[np.int64] | None = None
 
     def present(self, raws: Iterable[RawBatch]) -> Iterator[RawBatch]:
@@ -113,7 +120,11 @@ class Cells(Hidden):
             columns.append(values)
             masks.append(mask)
             texts.append(text)
-        return NumberBatch(self._rows(raw), columns, masks, raw.start), texts
+        batch = NumberBatch(self._rows(raw), columns, masks, raw.start)
+        if self.kept is not None:
+            marker, known = self.kept
+            batch = replace(batch, rows=marker.renamed(batch.tile(0, len(batch)), batch.rows, known))
+        return batch, texts
 
     def looked_at(self, raw: RawBatch) -> tuple[NumberBatch, list[Any]]:
         """Return the confidential cells of some rows, and what tells their decimals: pairs, or the cells' text.
@@ -150,7 +161,8 @@ class Cells(Hidden):
                 f"{self.what}: column {ids.name!r}, row {raw.start + first + 1}: a record without its id",
                 hint="every row needs the id of its person, or leave out --record-id",
             )
-        return RecordIds.of(ids.to_list(), subkey=self.id_subkey)
+        named = RecordIds.of(ids.to_list(), subkey=self.id_subkey)
+        return named.of_persons(ids.to_list()) if self.persons else named
 
 
 class Watch:
