@@ -1,4 +1,5 @@
-"""Write the generated parts of the docs: the README's table of methods, its picture, DESIGN.md's table of packages.
+"""Write the generated parts of the docs: the README's table of methods, its picture, DESIGN.md's table of packages,
+the exit codes.
 
 python tools/make_docs.py           write them
 python tools/make_docs.py --check   exit 1 if they are not up to date
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato import Audit, Comparison, Key, Tuned
+from sfumato.cli.exit_codes import exit_table
 from sfumato.datasets import CONFIDENTIAL, demo_table
 from sfumato.perturb import AdditiveNoise, NestedClustering, Rotation, methods
 from sfumato.perturb.catalogue.entries import Method
@@ -96,18 +98,20 @@ def packages_table() -> str:
     return "\n".join(lines)
 
 
+def between(page: Path, mark: str, text: str) -> str:
+    """Return a page with a text between the marks <!-- mark --> and <!-- /mark -->."""
+    pattern = re.compile(rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)", flags=re.DOTALL)
+    return pattern.sub(lambda found: found[1] + text + found[2], page.read_text(encoding="utf-8"))
+
+
 def generated() -> dict[Path, str]:
     """Return what each generated file should hold."""
-    readme = ROOT / "README.md"
-    pattern = re.compile(r"(<!-- methods -->\n).*?(\n<!-- /methods -->)", flags=re.DOTALL)
-    text = pattern.sub(lambda found: found[1] + methods_table() + found[2], readme.read_text(encoding="utf-8"))
-    design = ROOT / "DESIGN.md"
-    between = re.compile(r"(<!-- packages -->\n).*?(<!-- /packages -->)", flags=re.DOTALL)
-    drawn = between.sub(lambda found: found[1] + packages_table() + "\n" + found[2], design.read_text(encoding="utf-8"))
+    readme, design, install = ROOT / "README.md", ROOT / "DESIGN.md", ROOT / "docs" / "guide" / "install.md"
     schema = json.dumps(Audit.json_schema(), indent=2) + "\n"
     return {
-        readme: text,
-        design: drawn,
+        readme: between(readme, "methods", methods_table()),
+        design: between(design, "packages", packages_table()),
+        install: between(install, "exit codes", exit_table()),
         ROOT / "docs" / "img" / "demo.svg": picture(),
         ROOT / "docs" / "audit.schema.json": schema,
         ROOT / "docs" / "comparison.schema.json": json.dumps(Comparison.json_schema(), indent=2) + "\n",

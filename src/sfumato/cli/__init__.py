@@ -1,8 +1,7 @@
 """The command line: a thin shell around the library.
 
 Commands are loaded when they are called, so that `sfumato --help` answers at once. A user's mistake ends in one
-line and a hint, never in a traceback; exit codes are 0 fine, 1 a limit of the policy is not met, 2 usage, 3 data or
-file problem, 4 the audit cannot be trusted, 70 bug, 130 interrupted.
+line and a hint, never in a traceback; the exit codes stand in `exit_codes.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from importlib import import_module
 import click
 
 from sfumato import __version__
+from sfumato.cli.exit_codes import Exit
 from sfumato.cli.words import as_typed
 from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, RepeatedReleaseError, SfumatoError
 from sfumato.files.storage.outputs import written_files
@@ -71,19 +71,19 @@ def main() -> None:
         sys.exit(stop.exit_code)
     except (click.Abort, KeyboardInterrupt, ReleaseCancelledError):
         click.echo("sfumato: interrupted, nothing was left half-written", err=True)
-        sys.exit(130)
+        sys.exit(Exit.INTERRUPTED)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (PolicyLimitError, RepeatedReleaseError) as error:
         click.echo(as_typed(f"sfumato: {error}"), err=True)
-        sys.exit(1)
+        sys.exit(Exit.LIMIT)
     except SfumatoError as error:
         click.echo(as_typed(f"sfumato: error: {error}"), err=True)
-        sys.exit(3)
+        sys.exit(Exit.DATA)
     except BrokenPipeError:  # the reader of our output has gone, as in `sfumato methods | head`
         sys.stderr.close()
-        sys.exit(1)
+        sys.exit(Exit.PIPE)
     except Exception as error:  # noqa: BLE001  # the last line of defence
         # the message of an unknown error may quote a cell or a secret: only its kind and place are shown
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -91,7 +91,7 @@ def main() -> None:
         written = ", ".join(str(path) for path in written_files())
         told = f"complete before that: {written}" if written else "nothing was written"
         click.echo(f"sfumato: bug: {type(error).__name__} at {where}; please report it ({told})", err=True)
-        sys.exit(70)
+        sys.exit(Exit.BUG)
 
 
 def _interrupt(_number: int, _frame: object) -> None:

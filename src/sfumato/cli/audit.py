@@ -11,6 +11,7 @@ import click
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit as run_audit
 from sfumato.cli.csv_options import csv_options
+from sfumato.cli.exit_codes import Exit
 from sfumato.cli.progress import Progress
 from sfumato.cli.words import command_line
 from sfumato.files.entire import read_table
@@ -24,7 +25,6 @@ from sfumato.policy.reading import read_policy
 from sfumato.receipts.finding import receipt_of_file
 from sfumato.receipts.released_rows import is_released_file
 
-_UNTRUSTED = 4
 _SHADOWS = 64
 
 
@@ -118,7 +118,7 @@ def audit(
     if public_summary is not None and not as_json:
         click.echo(f"public summary: {public_summary}  (grade and utility only)")
     if not found.trustworthy:
-        sys.exit(_UNTRUSTED)
+        sys.exit(Exit.UNTRUSTED)
     if limits is not None:
         check_limits(limits, found)
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import click
 
 from sfumato.cli.csv_options import csv_options
+from sfumato.cli.exit_codes import Exit
 from sfumato.cli.progress import Progress
 from sfumato.cli.words import cluster_numbers, command_line
 from sfumato.files.storage.outputs import check_outputs, inputs
-
-_NOT_MET = 1
 
 
 @click.command()
@@ -87,4 +86,4 @@ def tune(
         if report is not None:
             click.echo(f"report: {report}  (it names the method and its parameters: keep it to yourself)")
     if not found.met:
-        sys.exit(_NOT_MET)
+        sys.exit(Exit.LIMIT)
