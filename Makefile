@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests bench compat matrix frontier reproduce docs walks tables golden guide golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix frontier reproduce docs walks tables golden guide golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -66,6 +66,9 @@ docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 screenshots: $(STAMP) browser ## pictures of each step of the studio, into docs/img
 	$(BIN)/python tools/make_screenshots.py
 
+site: $(STAMP) ## the documentation site, into site/: open site/index.html, no server and no network needed
+	$(BIN)/python tools/make_site.py
+
 walks: $(STAMP) ## count the files that a release, an audit, a fit and a preview enter, into DESIGN.md
 	$(BIN)/python tools/count_walks.py
 
@@ -82,4 +85,4 @@ golden-reports: $(STAMP) ## regenerate the golden report pages (look at the diff
 	$(BIN)/python -m tests.report.reports
 
 clean: ## remove the environment and everything generated
-	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

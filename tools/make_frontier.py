@@ -18,6 +18,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # measurements run side by side, 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from sfumato.core.keys import Key  # noqa: E402
+from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
 from tools.frontier.measure import (  # noqa: E402
     measure_as_tuned,
     measure_excess,
@@ -29,9 +31,6 @@ from tools.frontier.miner import Miner  # noqa: E402
 from tools.frontier.render import render  # noqa: E402
 from tools.frontier.tables import TABLES, Table, read_table  # noqa: E402
 from tools.frontier.tuned import LEAST_EXCESS, MIX_AS_TUNED, tuned_settings  # noqa: E402
-
-from sfumato.core.keys import Key  # noqa: E402
-from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "frontier"
 LARGE = {"musk", "shuttle", "adult"}

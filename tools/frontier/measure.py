@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from tools.frontier.miner import NAMED, OTHERS, Miner, rescaled, shared_starts
-from tools.frontier.tables import Table
 
 import sfumato as sf
 from sfumato.attack.linkage.best import best_linkage
 from sfumato.perturb import AtomMixing
+from tools.frontier.miner import NAMED, OTHERS, Miner, rescaled, shared_starts
+from tools.frontier.tables import Table
 
 __all__ = [
     "measure_as_tuned",

@@ -9,12 +9,12 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from tools.frontier.chart import frontier_chart
-from tools.frontier.tables import TABLES
-from tools.frontier.tuned import LEAST_EXCESS, PAPERS
 
 from sfumato.perturb.catalogue import methods
 from sfumato.report.chart import stand_alone
+from tools.frontier.chart import frontier_chart
+from tools.frontier.tables import TABLES
+from tools.frontier.tuned import LEAST_EXCESS, PAPERS
 
 __all__ = ["render"]
 

@@ -94,7 +94,7 @@ def hiding_failure(original: Any, released: Any, *, tolerance: float = 0.0) -> f
 def interval_disclosure(original: Any, released: Any, *, width: float = 0.05) -> float:
     """Return the share of cells whose original lies close to the released value.
 
-    Close means |x - y| <= width * sd(x), with the standard deviation (divisor n) of the original
+    Close means `|x - y| <= width * sd(x)`, with the standard deviation (divisor n) of the original
     column. A constant column has sd 0: its cells are disclosed when they are equal.
 
     Parameters

@@ -37,7 +37,7 @@ class ColumnDrift:
 
 
 def mean_shift(original: Any, released: Any, *, constant_value: float | None = None) -> NDArray[np.float64]:
-    """Return how far the mean of each column moved: |mean(y) - mean(x)| / sd(x).
+    """Return how far the mean of each column moved: `|mean(y) - mean(x)| / sd(x)`.
 
     Parameters
     ----------
