@@ -1,5 +1,4 @@
-"""Write the generated parts of the docs: the README's table of methods, its picture, DESIGN.md's table of packages,
-the exit codes.
+"""Write the generated parts of the docs: tables of methods, packages and exit codes, pictures, schemas.
 
 python tools/make_docs.py           write them
 python tools/make_docs.py --check   exit 1 if they are not up to date

@@ -173,7 +173,10 @@ def test_mistakes_are_one_clear_error() -> None:
         sf.compare(pl.DataFrame({"a": ["x", "y"] * 30}))
 
 
-def test_the_command_prints_a_table_writes_a_page_and_speaks_json(iris_file: Path, tmp_path: Path) -> None:
+def test_the_command_prints_a_table_writes_a_page_and_speaks_json(
+    iris_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sfumato.cli.progress._PATIENCE", 0.0)  # jobs that end within a second show none
     page = tmp_path / "page.html"
     asked = ["compare", str(iris_file), "-m", "mdav", "-m", "rdp", "--id", "plant", "--keep", "bed", "--clusters", "3"]
     done = CliRunner().invoke(sfumato, [*asked, "--report", str(page)])

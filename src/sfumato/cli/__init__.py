@@ -10,6 +10,7 @@ import signal
 import sys
 import traceback
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -40,7 +41,17 @@ COMMANDS = {
 }
 
 
+class _ReaderGoneError(Exception):
+    """Nobody reads the output any more; click would end such a command with 1, which means another thing here."""
+
+
 class _LazyGroup(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGoneError from None
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
@@ -81,7 +92,7 @@ def main() -> None:
     except SfumatoError as error:
         click.echo(as_typed(f"sfumato: error: {error}"), err=True)
         sys.exit(Exit.DATA)
-    except BrokenPipeError:  # the reader of our output has gone, as in `sfumato methods | head`
+    except (_ReaderGoneError, BrokenPipeError):  # the reader of our output has gone, as in `sfumato methods | head`
         sys.stderr.close()
         sys.exit(Exit.PIPE)
     except Exception as error:  # noqa: BLE001  # the last line of defence

@@ -17,6 +17,11 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 @click.option("-m", "--method", "methods", multiple=True, help="Compare only this method; may be repeated.")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="A column that a release drops.")
 @click.option("--keep", multiple=True, metavar="COL", help="A column that a release leaves as it is.")
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path),
+    help="A policy file (TOML) with the columns and limits; flags override it.",
+)
 @csv_options("data")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
@@ -29,6 +34,7 @@ def compare(
     methods: tuple[str, ...],
     identifier: tuple[str, ...],
     keep: tuple[str, ...],
+    policy: Path | None,
     report: Path | None,
     force: bool,
     budget: str,
@@ -39,13 +45,14 @@ def compare(
     """Release DATA with every method, in memory, attack each release, and say what it hides and what it costs."""
     from sfumato.tuning.compare import compare as run_compare
 
-    check_outputs({"the report": report}, inputs(data), force=force)
+    check_outputs({"the report": report}, inputs(data, policy), force=force)
     numbers = cluster_numbers(clusters)
     found = run_compare(
         data,
         methods or None,
         identifier=identifier,
         keep=keep,
+        policy=policy,
         clusters=numbers,
         budget=budget,
         seed=seed,

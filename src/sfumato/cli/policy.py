@@ -6,13 +6,11 @@ from pathlib import Path
 
 import click
 
+from sfumato.cli.columns import guess_columns
 from sfumato.cli.csv_options import csv_options
 from sfumato.files.opening import open_source
 from sfumato.files.storage.outputs import check_outputs, inputs, write_atomically
-from sfumato.policy.first_rows import profile, suggested_relations
-from sfumato.policy.guesses import guess_roles
 from sfumato.policy.reading import read_policy
-from sfumato.policy.text import first_policy
 
 
 @click.group()
@@ -28,10 +26,7 @@ def policy() -> None:
 def init(data: Path, out: Path | None, force: bool) -> None:
     """Guess the role of every column of DATA, with the reason, and write a policy to begin with."""
     check_outputs({"the policy": out}, inputs(data), force=force)
-    source = open_source(data)
-    guesses = guess_roles(profile(source), exchange=True)
-    perturbed = [guess.name for guess in guesses if guess.role == "confidential"]
-    text = first_policy(guesses, suggested_relations(source, perturbed))
+    _, text = guess_columns(data)
     if out is None:
         click.echo(text, nl=False)
         return

@@ -12,12 +12,17 @@ from typing import Any
 
 import click
 
+from sfumato.cli.columns import columns_table, confirmed_policy, look_at_columns, policy_place
 from sfumato.cli.csv_options import csv_options
 from sfumato.cli.progress import Progress
 from sfumato.exceptions import SfumatoWarning
+from sfumato.files.opening import is_postgres
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.pipeline.release import EngineMaker
 from sfumato.pipeline.release import release as run_release
+from sfumato.policy.guesses import Guess
+from sfumato.policy.model import Policy, Role
+from sfumato.policy.reading import parse_policy
 from sfumato.receipts.shown import Receipt
 
 
@@ -72,6 +77,13 @@ from sfumato.receipts.shown import Receipt
 @click.option("--table", help="The table to make, if OUT is the address of a PostgreSQL database.")
 @click.option("--joint", type=click.Path(path_type=Path), help="Of several owners: what the last merge wrote.")
 @click.option("--owner", metavar="NAME", help="Of several owners: your name.")
+@click.option("--dry-run", is_flag=True, help="Check, measure and show everything, and write nothing.")
+@click.option(
+    "--guess",
+    is_flag=True,
+    help="Guess what becomes of every column, show it, ask once, and write it as a policy. [default: beside DATA]",
+)
+@click.option("--yes", is_flag=True, help="With --guess: do not ask.")
 @click.option("--force", is_flag=True, help="Replace OUT, the report and the receipt if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def release(
@@ -97,6 +109,9 @@ def release(
     table: str | None,
     joint: Path | None,
     owner: str | None,
+    dry_run: bool,
+    guess: bool,
+    yes: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -104,11 +119,13 @@ def release(
 
     DATA is a CSV (gzip too), Parquet or Arrow file, a folder of Parquet files, or the address of a PostgreSQL database
     (with --query); the ending of OUT says what it becomes. Every column of numbers that you neither drop nor keep is
-    perturbed; text columns must be dropped (--id) or kept (--keep).
+    perturbed; texts, flags and dates are exchanged between people who share them, and what names people must be dropped
+    (--id) or kept (--keep). All problems of a table are told at once; --guess writes a policy to begin with, and
+    --dry-run shows what would happen.
     """
     if joint is not None:
-        if as_of is not None:
-            raise click.UsageError("--as-of is not for releases of several owners")
+        if as_of is not None or dry_run or guess:
+            raise click.UsageError("--as-of, --dry-run and --guess are not for releases of several owners")
         _release_joint(data, out, key, joint, owner, repeated, history, force=force)
         return
     maker: EngineMaker | None = None
@@ -116,12 +133,15 @@ def release(
         from sfumato.spark.files import spark_engine  # loads pyspark
 
         maker = spark_engine
+    settled: Policy | Path | None = policy
+    if guess:
+        settled = _guessed(data, out, policy, identifier, keep, yes=yes, write=not dry_run, force=force, err=as_json)
     with Progress() as progress, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", SfumatoWarning)
         done = run_release(
             data,
             out,
-            policy,
+            settled,
             key,
             method=method_name,
             parameters=parse_settings(settings),
@@ -141,21 +161,34 @@ def release(
             engine=maker,
             query=query,
             table_name=table,
+            dry_run=dry_run,
         )
     if as_json:
-        click.echo(json.dumps(done.to_data(), indent=2))
+        click.echo(json.dumps({**done.to_data(), **({"dry_run": True} if dry_run else {})}, indent=2))
     else:
-        click.echo(three_lines(done))
+        click.echo(dry_lines(done, data) if dry_run else three_lines(done))
         warned = {str(warning.message) for warning in told}
         for note in done.notes:
             if note not in warned:
                 click.echo(f"note: {note}")
         if done.audit is not None:
             click.echo(f"grade {done.audit.grade}: {done.audit.verdict}")
-        if report is not None:
+        if report is not None and not dry_run:
             click.echo(f"report: {report}  (it says how to break the release: keep it to yourself)")
     for warning in told:
         click.echo(f"warning: {warning.message}", err=True)
+
+
+def _guessed(
+    data: str, out: str, policy: Path | None, identifier: tuple[str, ...], keep: tuple[str, ...], **how: bool
+) -> Policy:
+    """Return a policy that was guessed and confirmed."""
+    if is_postgres(data):
+        raise click.UsageError("--guess looks at files: write a policy for the rows of a database")
+    place = policy_place(data, policy)
+    if Path(out).absolute() == place.absolute():
+        raise click.UsageError("the policy and the release would be one file: name another with --policy")
+    return parse_policy(confirmed_policy(data, place, identifier, keep, **how), str(place))
 
 
 def _release_joint(
@@ -233,6 +266,28 @@ def three_lines(done: Receipt) -> str:
         f"keep to yourself: the key {done.key_path} and its receipt {done.receipt_path}; hand out {done.target} alone"
     )
     return f"{did}{kept}, {order}\n{dropped}\n{know}"
+
+
+def dry_lines(done: Receipt, data: str) -> str:
+    """Return what a release would do, with what becomes of every column.
+
+    Parameters
+    ----------
+    data : str
+        The table; what its columns seem to hold is told for files.
+    """
+    did, dropped, _ = three_lines(done).split("\n")
+    roles: dict[str, Role] = {
+        **dict.fromkeys(done.dropped, "identifier"),
+        **dict.fromkeys(done.kept, "keep"),
+        **dict.fromkeys(done.perturbed, "confidential"),
+    }
+    if is_postgres(data):
+        columns = [Guess(name, role, "") for name, role in roles.items()]
+    else:
+        columns = [Guess(one.name, roles[one.name], one.reason) for one in look_at_columns(data)]
+    told = ["dry run: nothing was written", did.replace("released", "would release", 1), dropped]
+    return "\n".join([*told, columns_table(columns)])
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -19,10 +19,8 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 @click.option(
     "--max-misclassification",
     type=click.FloatRange(0.0, 1.0, max_open=True),
-    default=0.01,
-    show_default=True,
     metavar="X",
-    help="Most rows in another cluster, as a share: 0.01 is 1 %.",
+    help="Most rows in another cluster, as a share: 0.01 is 1 %.  [default: that of the policy, or 0.01]",
 )
 @click.option("--min-grade", type=click.Choice(["A", "B", "C", "D", "F"]), help="Worst grade that will do.")
 @click.option("--budget", default="60s", show_default=True, help="Time for the search, as 60s or 5m.")
@@ -30,6 +28,11 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 @click.option("-m", "--method", "methods", multiple=True, help="Search only this method; may be repeated.")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="A column that the release drops.")
 @click.option("--keep", multiple=True, metavar="COL", help="A column that the release leaves as it is.")
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path),
+    help="A policy file (TOML) with the columns and limits; flags override it.",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the policy of the winner to this file.")
 @csv_options("data")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
@@ -39,13 +42,14 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def tune(
     data: Path,
-    max_misclassification: float,
+    max_misclassification: float | None,
     min_grade: str | None,
     budget: str,
     candidates: int | None,
     methods: tuple[str, ...],
     identifier: tuple[str, ...],
     keep: tuple[str, ...],
+    policy: Path | None,
     output: Path | None,
     report: Path | None,
     clusters: str,
@@ -60,7 +64,7 @@ def tune(
     """
     from sfumato.tuning.tune import tune as run_tune
 
-    check_outputs({"the policy": output, "the report": report}, inputs(data), force=force)
+    check_outputs({"the policy": output, "the report": report}, inputs(data, policy), force=force)
     numbers = cluster_numbers(clusters)
     found = run_tune(
         data,
@@ -69,6 +73,7 @@ def tune(
         methods=methods or None,
         identifier=identifier,
         keep=keep,
+        policy=policy,
         clusters=numbers,
         budget=budget,
         candidates=candidates,

@@ -268,20 +268,50 @@ def columns_seen(
     least: int = 5,
 ) -> CodedColumns:
     """Return how columns become numbers, from what was seen of them; see `learn_columns`."""
+    found = sort_columns(source, seen, kinds, orders, rare, least)
+    if found.free:
+        raise DataError(
+            f"{source.path}: free text or identifiers, which are not released unless somebody says so: "
+            + ", ".join(repr(name) for name in found.free),
+            hint=f"drop them with identifier={found.free!r}, or release them unchanged with keep={found.free!r}; "
+            f"text of up to {MOST_CATEGORIES} different values that people share is taken for categories, and whole "
+            'numbers that differ in every row for identifiers unless the policy says kind = "continuous"',
+        )
+    return CodedColumns(found.codes, tuple(found.commas), found.markers)
+
+
+@dataclass
+class SortedColumns:
+    """Columns by what they are taken for; see `CodedColumns`, and those that are free text or identifiers."""
+
+    codes: dict[str, Codes] = field(default_factory=dict)
+    commas: list[str] = field(default_factory=list)
+    markers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    free: list[str] = field(default_factory=list)
+
+
+def sort_columns(
+    source: Described,
+    seen: Mapping[str, Seen],
+    kinds: Mapping[str, str],
+    orders: Mapping[str, Sequence[str]],
+    rare: Mapping[str, str] | None = None,
+    least: int = 5,
+) -> SortedColumns:
+    """Return what columns are taken for, from what was seen of them; see `learn_columns`."""
     said = {name for name in seen if kinds.get(name) in {"category", "ordered", "date"} or name in orders}
     typed = {name for name, dtype in source.types.items() if not dtype.is_numeric()}
-    codes: dict[str, Codes] = {}
-    commas, markers, free = [], {}, []
+    out = SortedColumns()
     for name, one in seen.items():
         decimal_comma = one.commas > 0 and one.odd - one.commas <= _FEW_TEXTS * one.rows
         if name not in said and name not in typed and (decimal_comma or not one.is_text):
             if name not in kinds and one.names_people:
-                free.append(name)
+                out.free.append(name)
             if decimal_comma:
-                commas.append(name)
+                out.commas.append(name)
             left = {text for text in one.texts if not (decimal_comma and "," in text)}
             if left and left <= set(MARKERS):
-                markers[name] = tuple(sorted(left))
+                out.markers[name] = tuple(sorted(left))
             continue
         found = None
         if one.different is not None and not one.many:
@@ -290,19 +320,11 @@ def columns_seen(
                 one.different.alias(name), gaps=one.gaps, rows=one.rows, kind=kind, order=orders.get(name, ())
             )
         if found is None:
-            free.append(name)
+            out.free.append(name)
         else:
             rule = (rare or {}).get(name)
-            codes[name] = found if rule is None else without_rare(found, one.people, least, rule)
-    if free:
-        raise DataError(
-            f"{source.path}: free text or identifiers, which are not released unless somebody says so: "
-            + ", ".join(repr(name) for name in free),
-            hint=f"drop them with identifier={free!r}, or release them unchanged with keep={free!r}; "
-            f"text of up to {MOST_CATEGORIES} different values that people share is taken for categories, and whole "
-            'numbers that differ in every row for identifiers unless the policy says kind = "continuous"',
-        )
-    return CodedColumns(codes, tuple(commas), markers)
+            out.codes[name] = found if rule is None else without_rare(found, one.people, least, rule)
+    return out
 
 
 def has_other_columns(source: Source, names: Sequence[str], rows: int = 10_000) -> bool:

@@ -14,7 +14,7 @@ from sfumato._arrays import Flags
 from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import CsvFile
 from sfumato.files.formats.csv_source import CsvSource
-from sfumato.files.numbers import parse_column
+from sfumato.files.numbers import is_number, parse_column
 from sfumato.files.opening import open_source
 from sfumato.files.source import Source
 
@@ -53,6 +53,41 @@ def read_csv(file: str | os.PathLike[str]) -> pl.DataFrame:
     raise DataError(
         f"{path}: not a readable CSV file ({kind})", hint="check that every row has as many cells as the header"
     )
+
+
+def without_markers(frame: pl.DataFrame, markers: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Return a table with gaps where marks of missing values stand; texts that are numbers then become numbers.
+
+    Parameters
+    ----------
+    markers : mapping from columns to sequences of str
+        What stands for a missing value in each.
+
+    Examples
+    --------
+    >>> without_markers(pl.DataFrame({"age": ["31", "NA"]}), {"age": ["NA"]})["age"].to_list()
+    [31, None]
+    """
+    done = []
+    for name, marks in markers.items():
+        cells = frame[name]
+        if cells.dtype == pl.String:
+            text = cells.str.strip_chars()
+            text = pl.select(pl.when(~text.is_in(list(marks))).then(text)).to_series().alias(name)
+            numbers = next(
+                (cast for kind in (pl.Int64, pl.Float64) if _all_kept(cast := text.cast(kind, strict=False), text)),
+                text,
+            )
+            done.append(numbers.alias(name))
+        elif cells.dtype.is_numeric():
+            numbers_marked = [float(mark) for mark in marks if is_number(mark)]
+            there = ~cells.cast(pl.Float64).is_in(numbers_marked)
+            done.append(pl.select(pl.when(there).then(cells)).to_series().alias(name))
+    return frame.with_columns(done)
+
+
+def _all_kept(cast: pl.Series, text: pl.Series) -> bool:
+    return cast.null_count() == text.null_count()
 
 
 def number_frame(names: Sequence[str], values: NDArray[np.float64]) -> pl.DataFrame:

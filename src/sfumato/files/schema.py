@@ -22,7 +22,7 @@ from sfumato.core.travel import filled_summary, learnt_of
 from sfumato.exceptions import DataError
 from sfumato.files.numbers import NumberBatch, decimals_of_doubles, decimals_of_text, most_decimals
 
-_LARGEST_WHOLE = 2.0**53
+LARGEST_WHOLE = 2.0**53
 _LEARNT = ("n_rows", "_fewest", "_most", "_missing", "_low", "_high")  # what a look has learnt, beside `also`
 
 
@@ -262,7 +262,7 @@ class Look:
         if rules.decimals is not None and rules.decimals <= most:  # coarser than the data, never finer
             most = fewest = rules.decimals
         whole = dtype.is_integer() if dtype is not None else int(self._most[i]) == 0
-        if whole and largest > _LARGEST_WHOLE:
+        if whole and largest > LARGEST_WHOLE:
             raise DataError(
                 f"{what}: column {name!r} holds integers beyond 2^53, whose digits a double cannot keep",
                 hint=f"drop it if it is an identifier (--id {name!r}), or use another unit",

@@ -257,18 +257,18 @@ class ReleaseJob(Hidden):
         """Return where the receipt goes if nobody says otherwise: beside the key, named after the release."""
         return receipt_path(self._owner.folder, target, self.body)
 
-    def receipt(self, target: Path, place: Path) -> Receipt:
+    def receipt(self, target: Path, place: Path | None) -> Receipt:
         """Return what the caller of a release gets: what was done, and no secret.
 
         Parameters
         ----------
-        place : Path
-            Where the sealed receipt stands.
+        place : Path, optional
+            Where the sealed receipt stands; None after a dry run.
         """
         plan, fitted = self.plan, self.fitted
         return Receipt(
             target=target,
-            key_path=self._owner.path,
+            key_path=None if place is None else self._owner.path,
             receipt_path=place,
             key_fingerprint=self._owner.key.fingerprint,
             method=plan.keyed.method,

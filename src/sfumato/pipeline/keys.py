@@ -51,7 +51,7 @@ def key_folder(key: Key | str | os.PathLike[str] | None) -> Path:
     return Path(key).absolute().parent if isinstance(key, str | os.PathLike) else keys_folder()
 
 
-def choose_key(key: Key | str | os.PathLike[str] | None, target: Path) -> ReleaseKey:
+def choose_key(key: Key | str | os.PathLike[str] | None, target: Path, *, trial: bool = False) -> ReleaseKey:
     """Return the key of a release.
 
     Parameters
@@ -60,12 +60,16 @@ def choose_key(key: Key | str | os.PathLike[str] | None, target: Path) -> Releas
         An existing file is used; a new path gets a new key; None makes one in the user's folder of keys.
     target : Path
         The released file, after which a new key is named.
+    trial : bool
+        Whether nothing is released: then no folder is made, and a new key is forgotten.
     """
+    if trial and key is None:
+        return ReleaseKey(Key.generate(), None, new=False, folder=keys_folder())
     if key is None:
         path = new_key_path(target)
         return ReleaseKey(Key.generate(), path, new=True, folder=path.parent)
     if isinstance(key, Key):
-        return ReleaseKey(key, None, new=False, folder=own_folder(keys_folder()))
+        return ReleaseKey(key, None, new=False, folder=keys_folder() if trial else own_folder(keys_folder()))
     if not isinstance(key, str | os.PathLike):
         raise ParameterError(f"key must be a sfumato.Key, a path or None, got {type(key).__name__}")
     path = Path(key)
@@ -73,4 +77,4 @@ def choose_key(key: Key | str | os.PathLike[str] | None, target: Path) -> Releas
         return ReleaseKey(Key.load(path), path, new=False, folder=path.absolute().parent)
     if not path.absolute().parent.is_dir():
         raise KeyFileError(f"{path}: no folder {path.absolute().parent}", hint="make the folder first")
-    return ReleaseKey(Key.generate(), path, new=True, folder=path.absolute().parent)
+    return ReleaseKey(Key.generate(), None if trial else path, new=not trial, folder=path.absolute().parent)

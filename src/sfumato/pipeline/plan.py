@@ -155,14 +155,10 @@ def read_every_kind(
     """
     roles = policy.columns.roles(source.names, str(source.path))
     said = {name: str(one.kind) for name, one in policy.column.items() if one.kind is not None}
-    chosen = perturber.method_id if perturber is not None else policy.method.name if policy.method else None
-    if chosen is None and policy.enhance is None and policy.guard is None:
-        counted = any(kind in {"category", "ordered", "date"} for kind in said.values())
-        if counted or policy.columns.relations or has_other_kinds(source, roles.confidential):
-            chosen = EXCHANGE
-            policy = policy.model_copy(update={"method": MethodChoice(name=EXCHANGE)})
-    if chosen != EXCHANGE:
+    if not is_exchanged(source, policy, roles.confidential, perturber):
         return source, policy
+    if policy.method is None and perturber is None:
+        policy = policy.model_copy(update={"method": MethodChoice(name=EXCHANGE)})
     orders = {name: one.order for name, one in policy.column.items() if one.order}
     least = int((policy.method.parameters if policy.method else {}).get("min_atom", _FEW_PEOPLE))
     coded = learn(source, roles.confidential, said, orders, _rare(policy, roles), least)
@@ -170,6 +166,22 @@ def read_every_kind(
         own = policy.column.setdefault(name, Column())
         own.missing_values = [*own.missing_values, *(one for one in markers if one not in own.missing_values)]
     return counted_as(source, coded), policy
+
+
+def is_exchanged(source: Any, policy: Policy, names: Sequence[str], perturber: Any = None) -> bool:
+    """Tell whether a table is released by the method that takes every kind of column: asked for, or because it must.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns to be perturbed.
+    """
+    if perturber is not None or policy.method is not None:
+        return (perturber.method_id if perturber is not None else policy.method.name) == EXCHANGE  # type: ignore[union-attr]
+    if policy.enhance is not None or policy.guard is not None:
+        return False
+    counted = any(one.kind in {"category", "ordered", "date"} for one in policy.column.values())
+    return counted or bool(policy.columns.relations) or has_other_kinds(source, names)
 
 
 def _rare(policy: Policy, roles: Roles) -> dict[str, str]:

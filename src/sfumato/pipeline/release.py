@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import ReleaseKey, choose_key, key_folder
 from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import read_every_kind, settle_policy
+from sfumato.pipeline.problems import told_at_once
 from sfumato.policy.model import Policy
 from sfumato.receipts.body import ReceiptBody
 from sfumato.receipts.finding import read_receipt
@@ -63,6 +64,7 @@ def release(
     engine: EngineMaker | None = None,
     query: str | None = None,
     table_name: str | None = None,
+    dry_run: bool = False,
 ) -> Receipt:
     r"""Release a file: read it in passes, perturb it, and write a protected file, a key and a sealed receipt.
 
@@ -125,6 +127,9 @@ def release(
         The rows to release, if the source is a database.
     table_name : str, optional
         The table to make, if the target is a database; it appears with all its rows or not at all.
+    dry_run : bool
+        Whether everything is checked and measured and nothing is left behind: no release, no key, no receipt, no
+        report, no line in the history. A new key would draw other noise, so figures differ a little. Default: False.
 
     Returns
     -------
@@ -173,12 +178,12 @@ def release(
             reserved=reserved,
         )
         kind = file_kind(place.path)
-        with _table(source, query, batch_rows) as plain:
+        with _table(source, query, batch_rows) as plain, told_at_once(plain, settled, chosen):
             table, settled = read_every_kind(plain, settled, chosen)
-            owner = choose_key(key, place.path)
+            owner = choose_key(key, place.path, trial=dry_run)
             watch = Watch(2, progress, cancel)
             watch.reach = 1.0 if settled.audit is None and page is None else 0.3
-            with History(owner.folder) as own, Workspace(place.path) as workspace:
+            with _remembering(History(owner.folder), dry_run) as own, _workspace(place.path, dry_run) as workspace:
                 lookback = LookBack(own, settled.release.history)
                 job = ReleaseJob(
                     table,
@@ -198,6 +203,9 @@ def release(
                 job.write(runner, workspace)
                 if settled.audit is not None or page is not None:
                     job.audit(workspace.part, kind)
+                if dry_run:
+                    watch.finish()
+                    return job.receipt(place.shown, None)
                 stands = job.commit_file(workspace, sealed, page, force=force, deliver=place.deliver)
         return job.receipt(place.shown, stands)
 
@@ -240,6 +248,22 @@ def _target(target: PathLike, table_name: str | None) -> Iterator[_Target]:
             Path(f"table {table_name}"),
             lambda part: copy_to_table(part, target, table_name),
         )
+
+
+@contextmanager
+def _workspace(target: Path, dry_run: bool) -> Iterator[Workspace]:
+    """Yield where a release is made: beside its target, or in a folder of its own that is gone afterwards."""
+    if not dry_run:
+        with Workspace(target) as workspace:
+            yield workspace
+        return
+    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder, Workspace(Path(folder) / target.name) as workspace:
+        yield workspace
+
+
+def _remembering(history: History, dry_run: bool) -> AbstractContextManager[History]:
+    """Return a history that is begun if there is none; a dry run only reads it."""
+    return nullcontext(history) if dry_run else history
 
 
 @contextmanager

@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sfumato.auditing.grading import GRADES
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.frames.frame import numeric_columns
 from sfumato.perturb.catalogue import method
+from sfumato.policy.model import Limits
+from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table, policy_setting
 from sfumato.tuning.budget import parse_seconds
-from sfumato.tuning.comparison import Comparison, LeftOut, compared, pareto_front
+from sfumato.tuning.comparison import Compared, Comparison, LeftOut, compared, pareto_front
 from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
 from sfumato.tuning.trial import Trial, attack_release, measure, release_trial, takes_every_kind, trial_key
@@ -25,6 +28,7 @@ def compare(
     *,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
+    policy: PolicyLike = None,
     clusters: Sequence[int] = KMEANS,
     budget: str | float = "10m",
     max_rows: int = MOST_ROWS,
@@ -47,6 +51,9 @@ def compare(
         Ids or class names; None takes all.
     identifier, keep : sequences of str
         Columns that a release would drop, and those that it would leave as they are. Default: none.
+    policy : Policy or path, optional
+        Says the same, and what stands for a missing value; its method with its parameters is compared, too, and
+        notes say which settings meet its limits.
     clusters : sequence of int
         Numbers of k-means clusters. Default: 2 to 8.
     budget : str or float
@@ -77,8 +84,11 @@ def compare(
     if methods is not None and not methods:
         raise ParameterError("methods is empty: there is nothing to compare", hint="leave it out to compare all")
     limit = parse_seconds(budget)
-    settings = catalogue_settings(methods, clusters)
-    table = opened(table)
+    wanted = asked_policy(policy, identifier, keep)
+    identifier, keep = wanted.columns.identifier, wanted.columns.keep
+    own = policy_setting(wanted)
+    settings = [*([] if own is None else [own]), *catalogue_settings(methods, clusters)]
+    table = marked_table(opened(table), wanted)
     others = other_columns(table, (*identifier, *keep))
     full = [setting for setting in settings if others and takes_every_kind(setting)]
     rest = [setting for setting in settings if setting not in full]
@@ -113,20 +123,36 @@ def compare(
             except SfumatoError as error:
                 left_out.append(LeftOut(label=setting.label, reason=error.message))
     tell("done", 1.0)
+    tried = tuple(
+        compared(trial, method(trial.setting.method).name, best=best, numbers_only=bool(full) and number > 0)
+        for number, part in enumerate(trials)
+        for trial, best in zip(part, pareto_front(part), strict=True)
+    )
     return Comparison(
         n_rows=subjects[0].n_rows,
         rows_measured=len(subjects[0].values),
         columns=subjects[0].names,
         clusters=yardstick.clusters,
         seed=seed,
-        tried=tuple(
-            compared(trial, method(trial.setting.method).name, best=best, numbers_only=bool(full) and number > 0)
-            for number, part in enumerate(trials)
-            for trial, best in zip(part, pareto_front(part), strict=True)
-        ),
+        tried=tried,
         left_out=tuple(left_out),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*notes, *_within(tried, wanted.audit)])),
     )
+
+
+def _within(tried: Sequence[Compared], limits: Limits | None) -> list[str]:
+    """Return which settings meet the limits of a policy."""
+    if limits is None or (limits.min_grade is None and limits.max_misclassification is None):
+        return []
+    grade, most = limits.min_grade or "F", limits.max_misclassification
+    met = [
+        one.label
+        for one in tried
+        if GRADES.index(one.grade) <= GRADES.index(grade) and (most is None or one.excess_mean <= most)
+    ]
+    asked = [f"grade {grade} or better"] if limits.min_grade else []
+    asked += [] if most is None else [f"at most {most:.2%} of the rows in another cluster"]
+    return [f"the limits of the policy ({', '.join(asked)}) are met by: {', '.join(met) or 'none of these'}"]
 
 
 def _numbers_notes(subject: Subject, others: Sequence[str], *, full: bool) -> list[str]:

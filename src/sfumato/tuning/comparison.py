@@ -26,7 +26,7 @@ class Compared(Frozen):
     label: str = Field(description="short name in tables and charts")
     method: str = Field(description="id in the catalogue of methods")
     name: str = Field(description="name of the class in sfumato.perturb")
-    source: Literal["default", "paper", "search"]
+    source: Literal["default", "paper", "search", "policy"]
     settings: str = Field(description="the parameters in words; secret ones are never shown")
     grade: Grade
     verdict: str

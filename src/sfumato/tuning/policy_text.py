@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.policy.model import Columns, Enhance, Guard, Limits, MethodChoice, Policy
+from sfumato.policy.model import Enhance, Guard, Limits, MethodChoice, Policy
 from sfumato.policy.text import policy_text
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.subject import Subject
@@ -18,6 +18,7 @@ def tuned_policy(
     max_misclassification: float,
     min_grade: Any,
     clusters: Sequence[int] = KMEANS,
+    base: Policy | None = None,
 ) -> str:
     """Return a policy that releases the table with a setting, and refuses a release that misses the limits.
 
@@ -28,16 +29,25 @@ def tuned_policy(
     ----------
     clusters : sequence of int
         Numbers of clusters for which the limit was met.
+    base : Policy, optional
+        The policy that asked for it: what it says of columns and of the release stays.
     """
+    base = Policy() if base is None else base
     usual = tuple(clusters) == KMEANS
     wrapped = setting.inner if setting.inner is not None else setting
     clusterings = list(setting.parameters.get("clusterings", KMEANS))
-    policy = Policy(
-        columns=Columns(identifier=[*subject.identifier, *subject.text], keep=list(subject.keep)),
-        method=MethodChoice(name=wrapped.method, **_plain(wrapped)),
-        enhance=Enhance(fraction=setting.parameters["fraction"]) if setting.method == "+rho" else None,
-        guard=Guard(kmeans=clusterings) if setting.method == "guard" else None,
-        audit=Limits(max_misclassification=max_misclassification if usual else None, min_grade=min_grade),
+    columns = {"identifier": [*subject.identifier, *subject.text], "keep": list(subject.keep)}
+    limits = {"max_misclassification": max_misclassification if usual else None, "min_grade": min_grade}
+    policy = base.model_copy(
+        update={
+            "columns": base.columns.model_copy(update=columns),
+            "column": {name: rules for name, rules in base.column.items() if name in subject.names},
+            "method": MethodChoice(name=wrapped.method, **_plain(wrapped)),
+            "enhance": Enhance(fraction=setting.parameters["fraction"]) if setting.method == "+rho" else None,
+            "guard": Guard(kmeans=clusterings) if setting.method == "guard" else None,
+            "detail": None,
+            "audit": (base.audit or Limits()).model_copy(update=limits),
+        }
     )
     told = ["# written by sfumato tune; check the columns before you release"]
     if subject.text:

@@ -10,7 +10,7 @@ from sfumato.core.keys import Key
 from sfumato.perturb.catalogue import method, methods
 from sfumato.perturb.catalogue.entries import Method
 
-Source = Literal["default", "paper", "search"]
+Source = Literal["default", "paper", "search", "policy"]
 
 KMEANS = (2, 3, 4, 5, 6, 7, 8)  # the numbers of clusters that matter unless someone says otherwise
 
@@ -26,7 +26,7 @@ class Setting:
     parameters : mapping
         What differs from the defaults.
     source : str
-        "default", "paper" (the paper's own parameters) or "search".
+        "default", "paper" (the paper's own parameters), "search" or "policy" (what a policy says).
     inner : Setting or None
         For a wrapper, what it wraps.
     """
@@ -40,7 +40,7 @@ class Setting:
     def label(self) -> str:
         """A short name for tables and charts."""
         wrapped = f"{self.inner.method} " if self.inner is not None else ""
-        return f"{wrapped}{self.method}" + (" (paper)" if self.source == "paper" else "")
+        return f"{wrapped}{self.method}" + (f" ({self.source})" if self.source in {"paper", "policy"} else "")
 
     def given(self, name: str, value: Any) -> Setting:
         """Return the setting with a value for a parameter, if its method has one of that name and nobody has set it.

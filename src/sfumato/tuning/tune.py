@@ -11,6 +11,8 @@ from sfumato.auditing.grading import GRADES
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.catalogue import methods as catalogue
+from sfumato.policy.model import Limits, Policy
+from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table
 from sfumato.tuning.assess import TableAssessor
 from sfumato.tuning.budget import parse_seconds
 from sfumato.tuning.held_out import Confirmed, confirm, holds
@@ -25,17 +27,19 @@ from sfumato.tuning.tuned import Finalist, Tried, Tuned, figures_of
 Progress = Callable[[str, float], None]
 
 REPETITIONS = 3
+MOST_MISCLASSIFIED = 0.01  # unless somebody says otherwise
 _SEARCHING = 0.7  # share of the progress bar, and of the budget, before the held-out repetitions
 
 
 def tune(
     table: Any,
-    max_misclassification: float = 0.01,
+    max_misclassification: float | None = None,
     *,
     min_grade: str | None = None,
     methods: Sequence[str] | None = None,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
+    policy: PolicyLike = None,
     clusters: Sequence[int] = KMEANS,
     budget: str | float = "60s",
     candidates: int | None = None,
@@ -58,14 +62,18 @@ def tune(
     ----------
     table : dataframe, array or path of a CSV, Parquet or Arrow file
         The table to find a method for.
-    max_misclassification : float
-        Most rows in another cluster beyond a re-run, as a share (mean over the numbers of clusters). Default: 0.01.
+    max_misclassification : float, optional
+        Most rows in another cluster beyond a re-run, as a share (mean over the numbers of clusters). Default: what the
+        policy says, or 0.01.
     min_grade : "A" to "F", optional
-        Worst grade that will do.
+        Worst grade that will do; by default what the policy says.
     methods : sequence of str, optional
         Ids or class names; None searches all that keep the columns.
     identifier, keep : sequences of str
         Columns that the release drops, and those that it leaves as they are. Default: none.
+    policy : Policy or path, optional
+        Says the same, what stands for a missing value, and the limits. The policy that is found says everything that
+        this one says, with another method.
     clusters : sequence of int
         Numbers of k-means clusters. Default: 2 to 8.
     budget : str or float
@@ -97,6 +105,12 @@ def tune(
     (True, 'adp', True)
     """
     tell = progress or (lambda _what, _share: None)
+    wanted = asked_policy(policy, identifier, keep)
+    identifier, keep, limits = wanted.columns.identifier, wanted.columns.keep, wanted.audit or Limits()
+    if max_misclassification is None:
+        said = limits.max_misclassification
+        max_misclassification = MOST_MISCLASSIFIED if said is None else said
+    min_grade = min_grade or limits.min_grade
     limit = _checked(max_misclassification, min_grade, candidates)
     seconds = parse_seconds(budget)
     if isinstance(methods, str):
@@ -105,7 +119,7 @@ def tune(
     names = [method(name).id for name in names]
     if not names:
         raise ParameterError("methods is empty: there is nothing to search", hint="leave it out to search all")
-    table = opened(table)
+    table = marked_table(opened(table), wanted)
     others = other_columns(table, (*identifier, *keep))
     every_kind = bool(others) and EXCHANGE in names
     numbers_only = [name for name in names if every_kind and name != EXCHANGE]
@@ -133,7 +147,7 @@ def tune(
     confirmed = confirm(found.finalists, repeat, limit=limit, min_grade=min_grade, repetitions=REPETITIONS)
     tell("done", 1.0)
     notes = [*subject.notes, *_refused(numbers_only, others), *_left_out([*names, *numbers_only])]
-    return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes)
+    return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes, wanted)
 
 
 def _refused(names: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -166,16 +180,23 @@ def _outcome(
     min_grade: str | None,
     seed: int,
     notes: Sequence[str],
+    wanted: Policy,
 ) -> Tuned:
     finalists = tuple(_finalist(assess.setting(one.candidate), one) for one in confirmed)
     place = next((i for i, one in enumerate(confirmed) if one.holds), None)
     nearest = min(range(len(confirmed)), key=lambda i: _distance(confirmed[i], limit, min_grade))
     policy = ""
     if place is not None:
+        # what was asked for is what the release must keep to; if nothing was, it keeps to what was found
         worst = max((score.grade for score in confirmed[place].held_out), key=GRADES.index)
         chosen = assess.setting(confirmed[place].candidate)
         policy = tuned_policy(
-            subject, chosen, max_misclassification=limit, min_grade=worst, clusters=assess.asked_clusters
+            subject,
+            chosen,
+            max_misclassification=limit,
+            min_grade=min_grade or worst,
+            clusters=assess.asked_clusters,
+            base=wanted,
         )
     return Tuned(
         max_misclassification=limit,
