@@ -53,7 +53,7 @@ def find_problems(source: Source, policy: Policy, perturber: Any = None) -> Prob
     for name in dict.fromkeys([*columns.identifier, *columns.keep, *person, *policy.column]):
         if name not in source.names:
             near = nearest_name(name, source.names)
-            lines.append((name, f"no such column{'' if near is None else '; ' + near}"))
+            lines.append((name, f"no column {name!r}{'' if near is None else '; ' + near}"))
     dropped = {*columns.identifier, *(one for one in person if one not in columns.keep)}
     outside = dropped | {*columns.keep}
     lines += [
