@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,16 +55,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def data_folder() -> Path:
     assert DATA is not None
     return Path(DATA)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _attacks_are_timed_by_their_own_work() -> Iterator[None]:
-    """Let attacks count the seconds that they compute, so that a busy machine stops none of them."""
-    from sfumato.attack.engine.interface import Deadline
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Deadline, "clock", staticmethod(time.thread_time))
-        yield
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def test_geometric_methods_fall_to_d_plus_2_rows(make, data_folder, name, releas
 @pytest.mark.parametrize("name", ["wine", "census"])
 def test_distance_signatures_find_known_people_in_a_rotation(make, data_folder, name):
     table = read(data_folder, name, TABLES[name])
-    result = run_attack("distances", table, make.rotated(table), seconds=60)
+    result = run_attack("distances", table, make.rotated(table))
     assert (result.rate, result.cost) == (1.0, "few records")
 
 
@@ -49,7 +49,7 @@ def test_a_rotation_with_a_tenth_of_noisy_rows_falls_to_ransac(make, data_folder
 def test_one_known_row_lays_every_column_of_an_orbit_open(make, data_folder, name, shuffled):
     table = read(data_folder, name)
     order = np.random.default_rng(3).permutation(len(table)) if shuffled else np.arange(len(table))
-    referee = Referee(table, make.orbit(table)[order], order=order, seconds=60, **CHAOTIC)
+    referee = Referee(table, make.orbit(table)[order], order=order, **CHAOTIC)
     result = referee.run("orbit-known")
     assert (result.known, result.cell_rate) == (1, 1.0)
     assert max(result.residual) < 1e-12
@@ -58,13 +58,13 @@ def test_one_known_row_lays_every_column_of_an_orbit_open(make, data_folder, nam
 @pytest.mark.parametrize("name", ["wages", "wine", "housing"])
 def test_an_orbit_is_found_knowing_nobody(make, data_folder, name):
     table = read(data_folder, name)
-    assert run_attack("orbit", table, make.orbit(table), seconds=60, **CHAOTIC).rate == 1.0
+    assert run_attack("orbit", table, make.orbit(table), **CHAOTIC).rate == 1.0
 
 
 @pytest.mark.parametrize("name", ["census", "housing", "tarragona", "wages", "wine"])
 def test_an_orbit_of_public_range_is_found_knowing_nobody(make, data_folder, name):
     table = read(data_folder, name)
-    result = run_attack("orbit-range", table, make.orbit(table), seconds=60, **CHAOTIC)
+    result = run_attack("orbit-range", table, make.orbit(table), **CHAOTIC)
     assert (result.cell_rate, result.cost) == (1.0, "nothing")
 
 

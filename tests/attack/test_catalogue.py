@@ -102,7 +102,7 @@ def awkward_tables():
 @pytest.mark.parametrize("told", [{}, {"method": "adp", "parameters": {"scale": 0.5}}, {"method": "chaotic"}], ids=str)
 def test_awkward_tables_give_a_status_with_a_reason_and_never_an_error(case, told):
     original, released = awkward_tables()[case]
-    referee = Referee(original, released, seconds=2.0, **told)
+    referee = Referee(original, released, **told)
     identifiers = [row.id for row in attacks() if row.id != "seed" or case in {"constant column", "nine rows"}]
     for result in referee.run_all(identifiers):
         assert result.status != "error", (result.attack, result.reason)
@@ -132,6 +132,6 @@ def test_what_cannot_be_attacked_is_not_applicable(case):
 def test_nonsense_in_the_public_description_breaks_no_attack(make, parameters):
     table = make.people(40, 3)
     for method in ("adp", "cov", "chaotic", "ina", "rp", "something else"):
-        referee = Referee(table, table + 1, method=method, parameters=parameters, seconds=1.0)
+        referee = Referee(table, table + 1, method=method, parameters=parameters)
         for result in referee.run_all([row.id for row in attacks() if row.id != "seed"]):
             assert result.status != "error", (method, result.attack, result.reason)

@@ -214,20 +214,20 @@ def test_noise_of_a_small_seed_is_replayed(make, generator):
     table = make.people(200, 4)
     released = table + 0.5 * table.std(axis=0) * _noise(generator, table.shape)
     told = {"method": "adp", "parameters": {"scale": 0.5, "distribution": "normal"}}
-    result = run_attack("seed", table, released, seconds=60, **told)
+    result = run_attack("seed", table, released, **told)
     assert (result.status, result.cell_rate, result.cost) == ("ran", 1.0, "nothing")
 
 
 def test_uniform_noise_of_a_small_seed_is_replayed_too(make):
     table = make.people(200, 3)
     released = table + table.std(axis=0) * np.random.default_rng(11).uniform(-1, 1, table.shape)
-    assert run_attack("seed", table, released, method="adp", seconds=60).cell_rate == 1.0
+    assert run_attack("seed", table, released, method="adp").cell_rate == 1.0
 
 
 def test_noise_of_a_large_seed_is_not_found(make):
     table = make.people(200, 3)
     told = {"method": "adp", "parameters": {"scale": 0.5, "distribution": "normal"}}
-    assert run_attack("seed", table, make.additive(table), seconds=60, **told).status == "ineffective"
+    assert run_attack("seed", table, make.additive(table), **told).status == "ineffective"
 
 
 @pytest.mark.parametrize("move", [0.25, 0.5, 0.9])

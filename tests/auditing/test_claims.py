@@ -21,7 +21,7 @@ def lifts(row, settings, table) -> dict[str, list[float]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             released = made.fit_transform(table)
-        referee = Referee(table, released, method=row.id, parameters=public(row, made), seconds=8, seed=seed)
+        referee = Referee(table, released, method=row.id, parameters=public(row, made), seed=seed)
         for result in referee.run_all():
             found.setdefault(result.attack, []).append(result.lift_low if result.lift_low is not None else -1.0)
     return found

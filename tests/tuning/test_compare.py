@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.cli import sfumato
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import DataError, ParameterError, SfumatoWarning
 from sfumato.tuning.settings import Setting, catalogue_settings
 
 IRIS = load_iris().data
@@ -140,7 +140,8 @@ def test_the_page_holds_no_original_no_secret_and_no_script(whole: sf.Comparison
 
 
 def test_what_does_not_fit_the_budget_is_listed_not_hidden() -> None:
-    found = sf.compare(IRIS, ["adp", "mdav"], clusters=(3,), budget=1e-9)
+    with pytest.warns(SfumatoWarning, match="depends on the machine"):
+        found = sf.compare(IRIS, ["adp", "mdav"], clusters=(3,), budget=1e-9)
     assert [one.label for one in found.tried] == []
     assert {one.reason for one in found.left_out} == {"no time left in the budget"}
     assert found.to_text()

@@ -23,7 +23,6 @@ __all__ = [
 ]
 
 _QUICK_ROWS = 5_000
-_LINKAGE_SECONDS = 60.0  # for each attack: enough to try all people, so that a rate is not a matter of two or three
 _ATTACKS = ["as-released", "affine", "affine-columns", "ransac", "ridge", "moments", "quantiles", "atom-mean"]
 
 
@@ -39,11 +38,11 @@ def _named_labels(table: Table, centres: Any) -> dict[int, Any]:
 
 def _privacy(table: Table, released: Any, labels: dict[int, Any], method: str, parameters: dict[str, Any]) -> dict:
     same = released.shape == table.values.shape
-    found = sf.audit(table.values, released, method=method, attacks=_ATTACKS, utility=False, seconds=5.0)
+    found = sf.audit(table.values, released, method=method, attacks=_ATTACKS, utility=False)
     residual = [column.residual for column in found.privacy.columns if column.residual is not None]
     record: dict[str, Any] = {"residual": float(np.median(residual)) if residual else None}
     if same:
-        link = best_linkage(table.values, released, labels, method=method, parameters=parameters, seconds=5.0)
+        link = best_linkage(table.values, released, labels, method=method, parameters=parameters)
         record |= {"linkage": link.rate, "linked by": link.attack, "chance": link.chance, "atoms": link.atoms}
     return record
 
@@ -79,7 +78,7 @@ def measure_mixing(table: Table, miner: Miner, key: int, *, exact: bool, deep: b
     if quick or deep:
         record["excess rounded"] = float(np.mean(miner.excess(finished, NAMED, "std", own=False)))
     labels = _named_labels(table, centres)
-    link = best_linkage(table.values, released, labels, seconds=_LINKAGE_SECONDS)
+    link = best_linkage(table.values, released, labels)
     record |= {"linkage": link.rate, "linked by": link.attack, "chance": link.chance, "atoms": link.atoms}
     if deep or not exact:
         record["excess z"] = float(np.mean(miner.excess(released, NAMED, "std", own=True)))
@@ -134,6 +133,6 @@ def measure_tuned(
     record: dict[str, Any] = {"excess": float(np.mean(miner.excess(released, NAMED, "std", own=False)))}
     if record["excess"] > most:
         return record
-    found = sf.audit(table.values, released, method=perturber.method_id, attacks=_ATTACKS, utility=False, seconds=5.0)
+    found = sf.audit(table.values, released, method=perturber.method_id, attacks=_ATTACKS, utility=False)
     residual = [column.residual for column in found.privacy.columns if column.residual is not None]
     return record | {"residual": float(np.median(residual)), "parameters": parameters}

@@ -198,7 +198,7 @@ def measure_exposed(
     found = []
     for name, rows in groups:
         for attack in [name for name in ASKED if name in ran] if len(rows) > 1 else ():
-            scores = referee.run(attack, rows.tolist(), seconds=float("inf")).scores
+            scores = referee.run(attack, rows.tolist(), work=float("inf")).scores
             if scores is not None:
                 chance = np.maximum(1.0 / crowd[scores.rows], scores.control.mean())
                 found.append((name, attack, scores.attack, chance))

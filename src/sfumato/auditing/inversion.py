@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.catalogue import entry, load
-from sfumato.attack.engine.interface import Deadline, NothingFoundError, OutOfTimeError
+from sfumato.attack.engine.interface import WORK, Deadline, NothingFoundError, OutOfTimeError
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.aligned import AlignedTables
@@ -45,7 +45,7 @@ class Inversion:
         return f"Inversion(attack={self.attack!r}, known={self.known}, rows={len(self.rows)})"
 
 
-def invert(referee: Referee, results: Sequence[Result], released: Floats, *, seconds: float = 10.0) -> Inversion:
+def invert(referee: Referee, results: Sequence[Result], released: Floats, *, work: float = WORK) -> Inversion:
     """Return the guess of the strongest attack on values that ran.
 
     Parameters
@@ -56,8 +56,8 @@ def invert(referee: Referee, results: Sequence[Result], released: Floats, *, sec
         What each attack reached.
     released : array of shape (n, d)
         The release, which stands where an attack has no guess.
-    seconds : float
-        Time for the attack.
+    work : float
+        Cells that the attack may look at.
     """
     ranked = sorted(
         (
@@ -77,7 +77,7 @@ def invert(referee: Referee, results: Sequence[Result], released: Floats, *, sec
         knowledge = referee.knowledge(attack, result.known or None)
         try:
             with np.errstate(all="ignore"):
-                guess = attack.run(knowledge, Deadline(seconds)).values
+                guess = attack.run(knowledge, Deadline(work)).values
         except (NothingFoundError, OutOfTimeError):
             continue
         if guess is None:
@@ -93,17 +93,17 @@ def invert(referee: Referee, results: Sequence[Result], released: Floats, *, sec
 
 
 def measure_inversion(
-    referee: Referee, results: Sequence[Result], tables: AlignedTables, *, seconds: float, seed: int = 0
+    referee: Referee, results: Sequence[Result], tables: AlignedTables, *, work: float = WORK, seed: int = 0
 ) -> Inverted:
     """Return linkage and disclosure before and after the strongest inversion, on the same rows and people.
 
     Parameters
     ----------
-    referee, results, seconds
+    referee, results, work
         See `invert`.
     """
     found = (
-        invert(referee, results, tables.released, seconds=seconds)
+        invert(referee, results, tables.released, work=work)
         if tables.same_columns
         else Inversion("as-released", 0, np.empty(0, dtype=np.int64), np.empty((0, tables.original.shape[1])))
     )

@@ -100,6 +100,8 @@ class Audit(_Frozen):
         default=None, description="what shadow releases tell, where they were asked for: members, and what one changes"
     )
     notes: tuple[str, ...]
+    effort: str = Field(default="normal", description="how hard it tried: quick, normal or thorough")
+    left_out: tuple[str, ...] = Field(default=(), description="what an audit of this effort did not look at")
     call: str = Field(default="sfumato.audit(original, released)", description="what repeats the audit, in Python")
     whole: Whole | None = Field(
         default=None, description="whole rows of tables with categories or kept columns; absent for plain numbers"

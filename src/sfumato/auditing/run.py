@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.auditing.aligned import columns_in_both
+from sfumato.auditing.effort import effort_named
 from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession, describe_method
 from sfumato.exceptions import ParameterError, nearest_name
@@ -34,7 +35,7 @@ def audit(
     columns: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
     attacks: Sequence[str] | None = None,
-    clusters: Sequence[int] = tuple(range(2, 9)),
+    clusters: Sequence[int] | None = None,
     utility: bool = True,
     chameleon: bool = False,
     population: Any = None,
@@ -42,7 +43,8 @@ def audit(
     categories: Sequence[str] = (),
     kept: Sequence[str] = (),
     shadows: int = 0,
-    seconds: float = 10.0,
+    effort: str = "normal",
+    seconds: float | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Audit:
@@ -69,8 +71,8 @@ def audit(
         Columns that are not audited: identifiers that the release keeps for a reason, say.
     attacks : sequence of str, optional
         Ids of the attacks to run; None runs all.
-    clusters : sequence of int
-        Numbers of k-means clusters for utility. Default: 2 to 8.
+    clusters : sequence of int, optional
+        Numbers of k-means clusters for utility; None is 2 to 8, and with effort="thorough" 2 to 20.
     utility : bool
         Whether to measure utility. Default: True.
     chameleon : bool
@@ -88,8 +90,12 @@ def audit(
     shadows : int
         Shadow releases to make with the method, which must be a perturber: they tell who is in the table, and what one
         person changes. 64 are enough; each takes as long as a release. Default: 0, none.
-    seconds : float
-        Time budget of one attack. Default: 10.0.
+    effort : str
+        How hard attacks and utility try: "quick", "normal" or "thorough". It counts rows, starts and cells, never
+        seconds, so the same tables give the same audit on any machine; `left_out` says what was not looked at.
+        Default: "normal".
+    seconds : float, optional
+        Has no meaning any more, and warns: use effort.
     seed : int
         Chooses known people, targets and starts; the audit repeats exactly with the same one. Default: 0.
     progress : callable, optional
@@ -137,15 +143,15 @@ def audit(
         categories=categories,
         kept=(*kept, *stay),
         seed=seed,
-        seconds=seconds,
+        effort=effort_named(effort, seconds=seconds).name,
         shadows=shadows,
     )
     return session.run(
         attacks,
         known_rows,
-        utility={"clusters": clusters, "chameleon": chameleon} if utility else None,
+        utility=({"chameleon": chameleon} | ({} if clusters is None else {"clusters": clusters})) if utility else None,
         notes=unknown,
-        call=_call(session.method, known_rows, attacks, clusters, utility, seed),
+        call=_call(session.method, known_rows, attacks, clusters, utility, effort, seed),
         progress=progress,
     )
 
@@ -188,8 +194,9 @@ def _call(
     method: str | None,
     known: int | Sequence[int] | None,
     attacks: Sequence[str] | None,
-    clusters: Sequence[int],
+    clusters: Sequence[int] | None,
     utility: bool,
+    effort: str,
     seed: int,
 ) -> str:
     """Return what repeats the audit; tables and whatever is large keep their names."""
@@ -198,8 +205,10 @@ def _call(
         given.append(f"known_rows={known!r}" if isinstance(known, int) else "known_rows=known_rows")
     if attacks is not None:
         given.append(f"attacks={list(attacks)!r}")
-    if tuple(clusters) != tuple(range(2, 9)) and utility:
+    if clusters is not None and utility:
         given.append(f"clusters={list(clusters)!r}")
     if not utility:
         given.append("utility=False")
+    if effort != "normal":
+        given.append(f"effort={effort!r}")
     return ", ".join(["sfumato.audit(original, released", *given, f"seed={seed})"])

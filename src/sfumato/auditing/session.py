@@ -24,6 +24,7 @@ from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.densities import measure_densities
+from sfumato.auditing.effort import effort_named, left_out
 from sfumato.auditing.equality import ColumnEquality, measure_equality
 from sfumato.auditing.exposed import ExposedGroup, measure_exposed
 from sfumato.auditing.grading import Judgement, judge
@@ -71,10 +72,10 @@ class AuditSession(Hidden):
         that are equal in every row are joined on without being named. Default: none.
     seed : int
         Chooses known people, targets and starts. Default: 0.
-    seconds : float
-        Time budget of one attack, in seconds. Default: 10.
-    max_targets : int
-        Most rows that an attack is asked for. Default: 2,000.
+    effort : str
+        How hard attacks and utility try: "quick", "normal" or "thorough". Default: "normal".
+    max_targets : int, optional
+        Most rows that an attack is asked for. None (default) is what the effort says.
     shadows : int
         Shadow releases to make with a method that is a perturber. Default: 0, none.
 
@@ -99,8 +100,8 @@ class AuditSession(Hidden):
         categories: Sequence[str] = (),
         kept: Sequence[str] = (),
         seed: int = 0,
-        seconds: float = 10.0,
-        max_targets: int = 2_000,
+        effort: str = "normal",
+        max_targets: int | None = None,
         shadows: int = 0,
     ) -> None:
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
@@ -111,7 +112,7 @@ class AuditSession(Hidden):
             chosen |= {"given": given, "counted": whole.names}
         self.tables = align_tables(original, released, order=order, **chosen)
         self.whole = None if whole is None or not whole.telling else whole.take(self.tables.positions)
-        self.seed, self._seconds = seed, seconds
+        self.seed, self.effort = seed, effort_named(effort)
         self._categories = [i for i, name in enumerate(self.tables.names) if name in categories]
         self.results: list[Result] = []
         self._by_known: dict[tuple[str, int], Result] = {}  # of the referee's own choice of known people
@@ -120,16 +121,12 @@ class AuditSession(Hidden):
         self.method: str | None = self._public.pop("method", None)
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
-        self._max_targets = max_targets
+        self._max_targets = self.effort.targets if max_targets is None else max_targets
         self._shadows, self._trying = shadows, method
 
     @cached_property
     def whole_referee(self) -> Referee | None:
-        """The same for whole rows: every column that leaves the house, of whatever kind; None for plain numbers.
-
-        Its attacks compare a bounded number of people with every row, and no clock stops them: a busy machine finds
-        what an idle one does.
-        """
+        """The same for whole rows: every column that leaves the house, of whatever kind; None for plain numbers."""
         if self.whole is None:
             return None
         kinds = Kinds(categories=np.array(self.whole.categories), kept=np.array(self.whole.kept))
@@ -139,7 +136,7 @@ class AuditSession(Hidden):
             columns=self.whole.names,
             kinds=kinds,
             seed=self.seed,
-            seconds=float("inf"),
+            work=self.effort.work,
             max_targets=self._max_targets,
         )
 
@@ -163,7 +160,7 @@ class AuditSession(Hidden):
             atoms=self._atoms(),
             company=None if self._company is None else self._company.codes,
             seed=self.seed,
-            seconds=self._seconds,
+            work=self.effort.work,
             max_targets=self._max_targets,
         )
 
@@ -313,12 +310,12 @@ class AuditSession(Hidden):
         """Return what the release is still good for; options go to `measure_utility`."""
         tables = self.tables
         told = {"seed": self.seed, "same_columns": tables.same_columns, "categories": self._categories}
-        options = {**told, **options}
+        options = {**told, **self.effort.utility, "clusters": self.effort.clusters, **options}
         return measure_utility(tables.original, tables.released, **options)
 
     def inversion(self) -> Inverted:
         """Return linkage and disclosure before and after the strongest inversion, on the same rows and people."""
-        return measure_inversion(self.referee, self.results, self.tables, seconds=self._seconds, seed=self.seed)
+        return measure_inversion(self.referee, self.results, self.tables, work=self.effort.work, seed=self.seed)
 
     def questions(self) -> tuple[Answer, ...]:
         """Return what the three questions of the European regulators come to, without inversion."""
@@ -406,6 +403,8 @@ class AuditSession(Hidden):
             worst_records=worst_records(tables, self.results),
             notes=(*tables.notes, *notes),
             call=call,
+            effort=self.effort.name,
+            left_out=left_out(self.effort, len(tables.original), self.results, () if useful is None else useful.notes),
             exposed=self.exposed,
             equality=self.equality,
             shadows=self.shadowed,

@@ -13,7 +13,7 @@ from sfumato.auditing.run import audit as run_audit
 from sfumato.cli.csv_options import csv_options
 from sfumato.cli.exit_codes import Exit
 from sfumato.cli.progress import Progress
-from sfumato.cli.words import command_line
+from sfumato.cli.words import EFFORTS, command_line
 from sfumato.files.entire import read_table
 from sfumato.files.opening import open_released, open_source
 from sfumato.files.storage.outputs import check_outputs, inputs
@@ -43,6 +43,9 @@ _SHADOWS = 64
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Leave this column out; may be repeated.")
 @click.option("--attack", "attacks", multiple=True, help="Run only this attack; may be repeated.")
 @click.option(
+    "--effort", type=click.Choice(EFFORTS), help="How hard attacks and utility try. [default: normal, or the policy's]"
+)
+@click.option(
     "--membership", is_flag=True, help="Make shadow releases, too: who is in the table? Takes as long as 84 releases."
 )
 @click.option(
@@ -67,6 +70,7 @@ def audit(
     columns: tuple[str, ...],
     identifier: tuple[str, ...],
     attacks: tuple[str, ...],
+    effort: str | None,
     membership: bool,
     report: Path | None,
     public_summary: Path | None,
@@ -89,12 +93,15 @@ def audit(
     )
     if known_rows is None and limits is not None:
         known_rows = limits.known_rows
+    if effort is None:
+        effort = "normal" if limits is None else limits.effort
     with Progress() as progress:
         options: dict[str, Any] = {
             "known_rows": known_rows,
             "columns": columns or None,
             "leave_out": identifier,
             "attacks": attacks or None,
+            "effort": effort,
             "seed": seed,
             "progress": progress,
         }

@@ -25,7 +25,7 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 @csv_options("data")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
-@click.option("--budget", default="10m", show_default=True, help="Most time, as 90s or 10m.")
+@click.option("--budget", help="Most time, as 90s or 10m; the result depends on the machine then.")
 @click.option("--clusters", default="2-8", show_default=True, help="Numbers of clusters that matter, as 2-8 or 3,5.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats the comparison.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -37,7 +37,7 @@ def compare(
     policy: Path | None,
     report: Path | None,
     force: bool,
-    budget: str,
+    budget: str | None,
     clusters: str,
     seed: int,
     as_json: bool,

@@ -10,7 +10,7 @@ import click
 from sfumato.cli.csv_options import csv_options
 from sfumato.cli.exit_codes import Exit
 from sfumato.cli.progress import Progress
-from sfumato.cli.words import cluster_numbers, command_line
+from sfumato.cli.words import EFFORTS, cluster_numbers, command_line
 from sfumato.files.storage.outputs import check_outputs, inputs
 
 
@@ -23,8 +23,11 @@ from sfumato.files.storage.outputs import check_outputs, inputs
     help="Most rows in another cluster, as a share: 0.01 is 1 %.  [default: that of the policy, or 0.01]",
 )
 @click.option("--min-grade", type=click.Choice(["A", "B", "C", "D", "F"]), help="Worst grade that will do.")
-@click.option("--budget", default="60s", show_default=True, help="Time for the search, as 60s or 5m.")
-@click.option("--candidates", type=click.IntRange(min=1), help="Settings to look at first, instead of a time.")
+@click.option(
+    "--effort", type=click.Choice(EFFORTS), default="normal", show_default=True, help="How many settings to look at."
+)
+@click.option("--budget", help="Time for the search, as 60s or 5m; the result depends on the machine then.")
+@click.option("--candidates", type=click.IntRange(min=1), help="Settings to look at first, instead of the effort's.")
 @click.option("-m", "--method", "methods", multiple=True, help="Search only this method; may be repeated.")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="A column that the release drops.")
 @click.option("--keep", multiple=True, metavar="COL", help="A column that the release leaves as it is.")
@@ -44,7 +47,8 @@ def tune(
     data: Path,
     max_misclassification: float | None,
     min_grade: str | None,
-    budget: str,
+    effort: str,
+    budget: str | None,
     candidates: int | None,
     methods: tuple[str, ...],
     identifier: tuple[str, ...],
@@ -75,6 +79,7 @@ def tune(
         keep=keep,
         policy=policy,
         clusters=numbers,
+        effort=effort,
         budget=budget,
         candidates=candidates,
         seed=seed,

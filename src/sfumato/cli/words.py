@@ -8,6 +8,7 @@ import sys
 
 from sfumato.exceptions import ParameterError
 
+EFFORTS = ("quick", "normal", "thorough")
 _MOST_CLUSTERS = 50
 
 

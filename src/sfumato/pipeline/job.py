@@ -170,6 +170,7 @@ class ReleaseJob(Hidden):
             self.body,
             trusted=True,
             known_rows=None if limits is None else limits.known_rows,
+            effort="normal" if limits is None else limits.effort,
             progress=self.watch.after,
         )
         if limits is not None:

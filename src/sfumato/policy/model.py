@@ -179,6 +179,7 @@ class Limits(_Strict):
     max_misclassification: float | None = Field(default=None, ge=0, le=1)
     min_grade: Literal["A", "B", "C", "D", "F"] | None = None
     known_rows: int | None = Field(default=None, ge=1)
+    effort: Literal["quick", "normal", "thorough"] = "normal"
 
 
 class ReleaseChoice(_Strict):

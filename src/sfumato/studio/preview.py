@@ -23,7 +23,6 @@ from sfumato.studio.prepared import Prepared, main_directions
 from sfumato.studio.settings import CLUSTERS, perturber_of
 from sfumato.studio.warned import collect_warnings
 
-ATTACK_SECONDS = 1.5
 MANY_PASSES = 8
 _QUICK_ROWS = 600
 _BATCH_ROWS = 5_000
@@ -152,7 +151,7 @@ def _attack(prepared: Prepared, released: Floats, perturber: Any, same: bool, st
         number_frame(prepared.names, prepared.points),
         number_frame(names, released),
         method=perturber,
-        seconds=ATTACK_SECONDS,
+        effort="quick",
         max_targets=1000,
     )
     every = len(attacks())

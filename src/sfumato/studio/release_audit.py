@@ -20,8 +20,7 @@ from sfumato.receipts.body import about_left, original_rows, release_places, row
 from sfumato.receipts.shown import Receipt
 from sfumato.studio.session import BATCH_ROWS
 
-_SECONDS = 5.0
-_CALL = "sfumato.audit(original, released, seconds=5.0)"
+_CALL = "sfumato.audit(original, released)"
 _TREE_ROWS = 2_000  # Ward's tree holds every pair of rows
 
 
@@ -63,7 +62,6 @@ def audit_sample(
         kept=body.kept,
         method={"method": body.method, **receipt.parameters},
         categories=[name for name, codes in body.coded.get("codes", {}).items() if codes["kind"] == "category"],
-        seconds=_SECONDS,
     )
     found = session.run(utility={"ward_rows": _TREE_ROWS}, call=_CALL, progress=tell)
     notes = [note for note in found.notes if not note.startswith("rows are compared")]

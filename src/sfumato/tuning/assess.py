@@ -94,7 +94,7 @@ class TableAssessor:
             method=public_description(setting),
             seed=self._seed,
             max_targets=300,
-            seconds=1.0,
+            effort="quick",
         )
         results = [result for _, result in session.attack(QUICK_ATTACKS)]
         judged = session.grade(curve=False, verbatim=False)

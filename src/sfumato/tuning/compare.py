@@ -13,7 +13,7 @@ from sfumato.frames.frame import numeric_columns
 from sfumato.perturb.catalogue import method
 from sfumato.policy.model import Limits
 from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table, policy_setting
-from sfumato.tuning.budget import parse_seconds
+from sfumato.tuning.budget import time_left
 from sfumato.tuning.comparison import Compared, Comparison, LeftOut, compared, pareto_front
 from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
@@ -30,7 +30,7 @@ def compare(
     keep: Sequence[str] = (),
     policy: PolicyLike = None,
     clusters: Sequence[int] = KMEANS,
-    budget: str | float = "10m",
+    budget: str | float | None = None,
     max_rows: int = MOST_ROWS,
     seed: int = 0,
     progress: Progress | None = None,
@@ -56,8 +56,9 @@ def compare(
         notes say which settings meet its limits.
     clusters : sequence of int
         Numbers of k-means clusters. Default: 2 to 8.
-    budget : str or float
-        Most time ("90s", "10m", or seconds). Settings that do not fit are listed as left out. Default: "10m".
+    budget : str or float, optional
+        Most time ("90s", "10m", or seconds); settings that do not fit are listed as left out. It warns: with a time
+        the result depends on the machine.
     max_rows : int
         Larger tables are sampled. Default: 10000.
     seed : int
@@ -83,7 +84,7 @@ def compare(
         methods = [methods]
     if methods is not None and not methods:
         raise ParameterError("methods is empty: there is nothing to compare", hint="leave it out to compare all")
-    limit = parse_seconds(budget)
+    left = time_left(budget, time.monotonic)
     wanted = asked_policy(policy, identifier, keep)
     identifier, keep = wanted.columns.identifier, wanted.columns.keep
     own = policy_setting(wanted)
@@ -103,7 +104,6 @@ def compare(
         subjects.append(read_subject(table, **chosen))
         notes += _numbers_notes(subjects[-1], others, full=bool(full))
     tell("clusters of the original", 0.0)
-    started = time.monotonic()
     runs = list(zip(subjects, [part for part in (full, rest) if part], strict=True))
     trials: list[list[Trial]] = []
     done = 0
@@ -115,7 +115,7 @@ def compare(
         for setting in part:
             tell(setting.label, done / len(settings))
             done += 1
-            if time.monotonic() - started > limit:
+            if left() < 0.0:
                 left_out.append(LeftOut(label=setting.label, reason="no time left in the budget"))
                 continue
             try:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
+from sfumato.auditing.effort import effort_named
 from sfumato.auditing.grading import GRADES
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb.catalogue import method
@@ -14,7 +15,7 @@ from sfumato.perturb.catalogue import methods as catalogue
 from sfumato.policy.model import Limits, Policy
 from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table
 from sfumato.tuning.assess import TableAssessor
-from sfumato.tuning.budget import parse_seconds
+from sfumato.tuning.budget import time_left
 from sfumato.tuning.held_out import Confirmed, confirm, holds
 from sfumato.tuning.policy_text import tuned_policy
 from sfumato.tuning.search import Searched, search
@@ -28,6 +29,7 @@ Progress = Callable[[str, float], None]
 
 REPETITIONS = 3
 MOST_MISCLASSIFIED = 0.01  # unless somebody says otherwise
+_LOOKS = {"quick": 32, "normal": 64, "thorough": 256}
 _SEARCHING = 0.7  # share of the progress bar, and of the budget, before the held-out repetitions
 
 
@@ -41,7 +43,8 @@ def tune(
     keep: Sequence[str] = (),
     policy: PolicyLike = None,
     clusters: Sequence[int] = KMEANS,
-    budget: str | float = "60s",
+    effort: str = "normal",
+    budget: str | float | None = None,
     candidates: int | None = None,
     max_rows: int = MOST_ROWS,
     seed: int = 0,
@@ -76,12 +79,13 @@ def tune(
         this one says, with another method.
     clusters : sequence of int
         Numbers of k-means clusters. Default: 2 to 8.
-    budget : str or float
-        Time for the search ("60s", "5m", or seconds). A first look at every method, finalists and held-out repetitions
-        always run, even if that takes longer. Default: "60s".
+    effort : str
+        How many settings to look at first: "quick" (32), "normal" (64) or "thorough" (256). Default: "normal".
+    budget : str or float, optional
+        Time for the search ("60s", "5m", or seconds), as older versions took it. It warns: with a time the result
+        depends on the machine, without it the same seed gives the same result on any.
     candidates : int, optional
-        How many settings to look at first, whatever the time: with it the same seed gives the same result on any
-        machine.
+        How many settings to look at first, instead of what the effort says.
     max_rows : int
         Larger tables are sampled. Default: 10000.
     seed : int
@@ -112,7 +116,9 @@ def tune(
         max_misclassification = MOST_MISCLASSIFIED if said is None else said
     min_grade = min_grade or limits.min_grade
     limit = _checked(max_misclassification, min_grade, candidates)
-    seconds = parse_seconds(budget)
+    left = time_left(budget, time.monotonic)
+    if candidates is None and budget is None:
+        candidates = _LOOKS[effort_named(effort).name]
     if isinstance(methods, str):
         methods = [methods]
     names = [row.id for row in catalogue() if row.row_preserving] if methods is None else list(methods)
@@ -127,12 +133,11 @@ def tune(
     subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed, every_kind=every_kind)
     tell("clusters of the original", 0.0)
     assess = TableAssessor(subject, clusters, seed, limit)
-    started = time.monotonic()
     found = search(
         candidate_stream(seed, names),
         assess,
         limit=limit,
-        time_left=lambda: 1.0 - (time.monotonic() - started) / seconds,
+        time_left=left,
         most=candidates,
         seed=seed,
         progress=lambda what, share: tell(what, _SEARCHING * share),

@@ -81,7 +81,7 @@ def link_cells(
         Takes the position of a cell in `held` and some of its people, returns an array of shape
         (those people, rows of the cell).
     deadline : Deadline
-        When it passes, the remaining people get no answer.
+        When the work is used up, the remaining people get no answer.
     width : int, optional
         Numbers that the cost computes for each pair: memory is kept below some megabytes of them.
     note : str, optional
@@ -89,15 +89,16 @@ def link_cells(
     Returns
     -------
     Guess
-        Links; incomplete when the time ran out.
+        Links; incomplete when the work was used up.
     """
     candidates = [np.empty(0, dtype=np.int64)] * people
     for position, cell in enumerate(held):
         size = max(1, CELLS // max(1, len(cell.rows) * width))
         for begin in range(0, len(cell.people), size):
             if deadline.expired:
-                return guess_links(candidates, complete=False, note="the time did not suffice for everybody")
+                return guess_links(candidates, complete=False, note="the work did not suffice for everybody")
             part = cell.people[begin : begin + size]
+            deadline.spend(len(part) * len(cell.rows) * width)
             table = cost(position, part)
             least = table.min(axis=1, keepdims=True)
             equal = table <= least + 1e-9 * (1 + np.abs(least))

@@ -24,7 +24,7 @@ def release_atoms(knowledge: Knowledge, deadline: Deadline) -> Atoms:
     >>> import numpy as np
     >>> from sfumato.attack.engine.interface import Deadline
     >>> released = np.repeat([[0.0], [1.0], [9.0]], 4, axis=0)
-    >>> release_atoms(Knowledge(released, ("a",), np.arange(12)), Deadline(9)).sizes.tolist()
+    >>> release_atoms(Knowledge(released, ("a",), np.arange(12)), Deadline()).sizes.tolist()
     [4, 4, 4]
     """
     if knowledge.labels is not None:

@@ -259,7 +259,7 @@ def _fitted_centres(
         for k in clusters:
             if 2 <= k <= distinct:
                 if deadline is not None:
-                    deadline.check()
+                    deadline.check(starts * k * points.size)
                 fitted = KMeans(k, n_init=starts, tol=0.0, random_state=seed % 2**31).fit(points)
                 centres.append(np.asarray(fitted.cluster_centers_, dtype=np.float64))
                 centres[-1].setflags(write=False)

@@ -147,7 +147,7 @@ class Span(Attack):
         guess = np.full((len(values), knowledge.n_columns), np.nan)
         best = np.full(len(values), np.inf)
         for atom in small:
-            deadline.check()
+            deadline.check(len(points))
             rows = points[atoms.of_row == atom]
             rows = rows.mean(axis=0) + (rows - rows.mean(axis=0)) / spread
             asked = np.arange(len(values)) if people is None else np.flatnonzero(people == atom)

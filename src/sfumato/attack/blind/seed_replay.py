@@ -124,7 +124,7 @@ class SeedReplay(Attack):
             for shape in _shapes(knowledge):
                 draw = drawing(generator, shape)
                 for seed, layout in _finalists(layouts, generator, shape, deadline):
-                    deadline.check()
+                    deadline.check(20 * min(n * d, 4 * GENERATORS[generator][1]))
                     head = draw(seed, min(n * d, 4 * GENERATORS[generator][1]))
                     if fits(_block(head, n, d, layout)):
                         noise = _block(draw(seed, n * d), n, d, layout)

@@ -1,8 +1,7 @@
-"""The one interface of all attacks: `Knowledge` and the time they may take in, `Guess` out."""
+"""The one interface of all attacks: `Knowledge` and the work they may do in, `Guess` out."""
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -31,44 +30,62 @@ class NothingFoundError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The time budget of an attack is used up; the referee turns it into a status."""
+    """The work that an attack may do is used up; the referee turns it into a status."""
+
+
+#: cells that an attack may look at; numpy looks at some hundred million in a second
+WORK = 4_000_000_000
+_STEP = 100_000  # what a piece of work counts that does not say how large it is
 
 
 class Deadline:
-    """A point in time after which `check` raises.
+    """How much work an attack may do, in cells: no clock is read, so a busy machine finds what an idle one does.
 
     Parameters
     ----------
-    seconds : float
-        Budget from now on.
+    cells : float
+        Cells that may be looked at. Default: `WORK`.
 
     Examples
     --------
-    >>> Deadline(60).expired
+    >>> deadline = Deadline(1_000)
+    >>> deadline.spend(999)
+    >>> deadline.expired
     False
-    >>> Deadline(0).expired
+    >>> deadline.spend(1)
+    >>> deadline.expired
     True
     """
 
-    clock = staticmethod(time.monotonic)
-
-    def __init__(self, seconds: float) -> None:
-        self._end = self.clock() + seconds
+    def __init__(self, cells: float = WORK) -> None:
+        self._left = float(cells)
 
     @property
     def expired(self) -> bool:
-        """Whether the budget is used up."""
-        return self.clock() >= self._end
+        """Whether the work is used up."""
+        return self._left <= 0.0
 
-    @property
-    def remaining(self) -> float:
-        """Seconds left, never negative."""
-        return max(0.0, self._end - self.clock())
+    def spend(self, cells: float) -> None:
+        """Count cells that are looked at.
 
-    def check(self) -> None:
-        """Raise `OutOfTimeError` when the budget is used up."""
+        Parameters
+        ----------
+        cells : float
+            How many.
+        """
+        self._left -= cells
+
+    def check(self, cells: float = _STEP) -> None:
+        """Count the next piece of work, and raise `OutOfTimeError` when there was nothing left for it.
+
+        Parameters
+        ----------
+        cells : float
+            Cells of that piece. Default: 100000.
+        """
         if self.expired:
             raise OutOfTimeError
+        self.spend(cells)
 
 
 class Attack(ABC):
@@ -138,7 +155,7 @@ class Attack(ABC):
         knowledge : Knowledge
             What the attacker holds.
         deadline : Deadline
-            To be checked between chunks of work.
+            To be told of every piece of work.
 
         Returns
         -------
@@ -150,7 +167,7 @@ class Attack(ABC):
         NothingFoundError
             When the attack ran and has no answer.
         OutOfTimeError
-            When the time is used up and there is no partial answer.
+            When the work is used up and there is no partial answer.
         """
 
 

@@ -1,8 +1,8 @@
-"""The referee: alone holds the originals, hands out knowledge, runs attacks against the clock and scores them."""
+"""The referee: alone holds the originals, hands out knowledge, bounds the work of attacks and scores them."""
 
 from __future__ import annotations
 
-import time
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +15,7 @@ from sfumato.attack.atoms.kept_clusterings import Named
 from sfumato.attack.atoms.regions import atoms_of, clusters_of, label_table
 from sfumato.attack.catalogue import attacks, cost_of_known, default_known, load
 from sfumato.attack.engine.decimals import infer_decimals
-from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, OutOfTimeError
+from sfumato.attack.engine.interface import WORK, Attack, Deadline, NothingFoundError, OutOfTimeError
 from sfumato.attack.engine.judge import Judge, unscorable
 from sfumato.attack.engine.knowledge import (
     Attributes,
@@ -29,7 +29,7 @@ from sfumato.attack.engine.knowledge import (
 )
 from sfumato.attack.engine.result import Result
 from sfumato.core.numbers import number_table
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import DataError, ParameterError, SfumatoWarning
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,8 +78,10 @@ class Referee:
         Chooses known people and targets.
     max_targets : int, optional
         Largest number of rows that attacks are asked for.
+    work : float, optional
+        Cells that one attack may look at.
     seconds : float, optional
-        Time budget of one attack.
+        Has no meaning any more: attacks count their work.
 
     Examples
     --------
@@ -109,8 +111,11 @@ class Referee:
         company: ArrayLike | None = None,
         seed: int = 0,
         max_targets: int = 2000,
-        seconds: float = 10.0,
+        work: float = WORK,
+        seconds: float | None = None,
     ) -> None:
+        if seconds is not None:
+            warnings.warn("seconds has no meaning any more: attacks count their work", SfumatoWarning, stacklevel=2)
         table = number_table(original, "original", finite=False)
         n_rows, n_columns = table.shape
         self._released = frozen(number_table(released, "released", finite=False))
@@ -141,7 +146,7 @@ class Referee:
         self._population = None if population is None else frozen(number_table(population, "population", finite=False))
         if self._population is not None and self._population.shape[1] != n_columns:
             raise DataError(f"the population has {self._population.shape[1]} columns, the original {n_columns}")
-        self._seconds = seconds
+        self._work = work
         generator = np.random.default_rng(seed)
         # nested: 15 known people are the first 15 of 44 known people, so curves over the number are smooth
         self._people = generator.permutation(n_rows)
@@ -241,7 +246,7 @@ class Referee:
         )
 
     def run(
-        self, attack: Attack | str, known: int | Sequence[int] | None = None, *, seconds: float | None = None
+        self, attack: Attack | str, known: int | Sequence[int] | None = None, *, work: float | None = None
     ) -> Result:
         """Run one attack and score it.
 
@@ -251,8 +256,8 @@ class Referee:
             An attack, or its id in the catalogue.
         known : int or sequence of int, optional
             Number of known people, or their rows in the release; by default the catalogue's.
-        seconds : float, optional
-            Time budget of this run. None: the referee's.
+        work : float, optional
+            Cells that this run may look at. None: the referee's.
 
         Returns
         -------
@@ -270,11 +275,10 @@ class Referee:
         objection = chosen.applies(held)
         if objection is not None:
             return replace(blank, reason=objection)
-        seconds = self._seconds if seconds is None else seconds
-        start = time.monotonic()
+        work = self._work if work is None else work
         try:
             with np.errstate(all="ignore"):  # what overflows in an attack is a bad guess, not a warning
-                guess = chosen.run(held, Deadline(seconds))
+                guess = chosen.run(held, Deadline(work))
             ran = replace(blank, status="ran", reason=guess.note)
             if row.goal == "links":
                 scored = self._judge.links(ran, guess, people)
@@ -285,10 +289,10 @@ class Referee:
         except NothingFoundError as nothing:
             scored = replace(blank, status="ineffective", reason=str(nothing))
         except OutOfTimeError:
-            scored = replace(blank, status="timed out", reason=f"no answer within {seconds:g} seconds")
+            scored = replace(blank, status="timed out", reason=f"no answer within {work:,.0f} cells of work")
         except Exception as error:  # noqa: BLE001 - an attack that breaks is a finding of the audit, not its end
             scored = replace(blank, status="error", reason=f"{type(error).__name__}: {error}")
-        return replace(scored, seconds=time.monotonic() - start)
+        return scored
 
     def run_all(self, identifiers: Sequence[str] | None = None) -> tuple[Result, ...]:
         """Run all attacks of the catalogue, or the named ones.
@@ -332,7 +336,7 @@ def run_attack(
         Chooses known people and targets.
     **options
         Further parameters of `Referee`: order, columns, method, parameters, decimals, population, releases,
-        max_targets, seconds.
+        max_targets, work.
 
     Returns
     -------

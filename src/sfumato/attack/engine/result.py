@@ -167,8 +167,6 @@ class Result:
         Share of the scored cells recovered (attacks on values).
     residual : tuple of float or None
         Var(x - guess) / Var(x) of every column (attacks on values).
-    seconds : float
-        Time taken. Default: 0.0.
     scores : Scores or None
         Private: what each record earned.
     """
@@ -191,7 +189,6 @@ class Result:
     lift_low: float | None = None
     cell_rate: float | None = None
     residual: tuple[float, ...] | None = None
-    seconds: float = 0.0
     scores: Scores | None = field(default=None, repr=False)
 
     @property

@@ -28,7 +28,7 @@ def recognise(people: FloatArray, rows: FloatArray, tolerance: float, deadline: 
     tolerance : float
         Distances that differ by less are equal.
     deadline : Deadline
-        Checked between blocks of rows and at every branch.
+        Told of every block of rows and every branch.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def recognise(people: FloatArray, rows: FloatArray, tolerance: float, deadline: 
     --------
     >>> from sfumato.attack.engine.interface import Deadline
     >>> corners = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0]])
-    >>> recognise(corners, np.array([[9.0, 9.0], [5.0, 5.0], [5.0, 8.0], [4.0, 5.0]]), 1e-9, Deadline(9)).tolist()
+    >>> recognise(corners, np.array([[9.0, 9.0], [5.0, 5.0], [5.0, 8.0], [4.0, 5.0]]), 1e-9, Deadline()).tolist()
     [1, 2, 3]
     """
     between = np.linalg.norm(people[:, None] - people[None], axis=2)
@@ -48,7 +48,6 @@ def recognise(people: FloatArray, rows: FloatArray, tolerance: float, deadline: 
     rest = [k for k in np.argsort(-between[first]).tolist() if k not in {first, second}]
     order = [first, second, *rest]
     for i, j in _pairs_at(rows, float(between[first, second]), tolerance, deadline):
-        deadline.check()
         found = _extend(rows, between, order, [i, j], tolerance, deadline)
         if found is not None:
             placed = np.empty(len(people), dtype=np.int64)
@@ -64,7 +63,7 @@ def _pairs_at(rows: FloatArray, distance: float, tolerance: float, deadline: Dea
     net = 2 * distance * tolerance + 1e-12 * float(lengths.max()) * 64
     size = max(1, CELLS // len(rows))
     for begin in range(0, len(rows), size):
-        deadline.check()
+        deadline.check(size * (len(rows) - begin))
         block = rows[begin : begin + size]
         later = rows[begin:]  # the other half of the pairs is the same
         squares = block @ (-2 * later.T)
@@ -84,7 +83,7 @@ def _extend(
     """Place the next person where all distances to those already placed fit; go back when there is no place."""
     if len(placed) == len(order):
         return placed
-    deadline.check()
+    deadline.check(rows.size)
     person = order[len(placed)]
     fits = np.ones(len(rows), dtype=np.bool_)
     for other, row in zip(order, placed, strict=False):

@@ -29,7 +29,7 @@ def consensus(
     generator : numpy.random.Generator
         Draws the subsets.
     deadline : Deadline
-        The search stops early when the time is used up.
+        The search stops early when the work is used up.
 
     Returns
     -------
@@ -46,6 +46,7 @@ def consensus(
     for _ in range(ROUNDS // BATCH):
         if deadline.expired:
             break
+        deadline.spend(BATCH * m * original.shape[1])
         subsets = np.argsort(generator.random((BATCH, m)), axis=1)[:, : e + 1]
         # the pseudo-inverse survives subsets that hold equal rows or a constant column
         maps = np.linalg.pinv(design[subsets], rcond=1e-9) @ scaled[subsets]

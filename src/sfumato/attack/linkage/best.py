@@ -82,7 +82,7 @@ def best_linkage(
     seed : int
         Chooses the people. Default: 0.
     **options
-        Further parameters of `Referee`: method, parameters, seconds, ...
+        Further parameters of `Referee`: method, parameters, work, ...
 
     Returns
     -------

@@ -14,6 +14,8 @@ from sfumato.attack.linkage.linking import link_best, standardise
 _EDGES = np.array([0.05, 0.15, 0.4, 1.0])
 _ROUNDS = 12
 _PAIRS = 1_000_000
+_FEWEST = 1_000  # rows for each person that weights are learnt from
+_EXPECTED = np.array([0.4, 0.25, 0.2, 0.1, 0.05])  # levels among links, before anything is learnt
 
 
 def agreement(people: FloatArray, rows: FloatArray) -> NDArray[np.uint8]:
@@ -88,15 +90,13 @@ def rareness(people: FloatArray, rows: FloatArray) -> FloatArray:
     return np.asarray(np.log(share.mean()) - np.log(share), dtype=np.float64)
 
 
-def agreement_weights(levels: NDArray[np.uint8], deadline: Deadline | None = None) -> FloatArray:
+def agreement_weights(levels: NDArray[np.uint8]) -> FloatArray:
     """Return the weight of every level of agreement of every column.
 
     Parameters
     ----------
     levels : array of shape (d, m, n)
         Levels of agreement of people with all rows, of which one each is the right one.
-    deadline : Deadline, optional
-        When half of it is used up, the weights found so far count.
 
     Returns
     -------
@@ -113,11 +113,15 @@ def agreement_weights(levels: NDArray[np.uint8], deadline: Deadline | None = Non
     count = _EDGES.size + 1
     others = np.stack([np.bincount(levels[j].reshape(-1), minlength=count) for j in range(d)]) + 0.5
     others = others / others.sum(axis=1, keepdims=True)
-    links = np.tile(np.array([0.4, 0.25, 0.2, 0.1, 0.05]), (d, 1))
-    budget = 0.0 if deadline is None else deadline.remaining / 2
+    links = np.tile(_EXPECTED, (d, 1))
+    if rows > (kept := max(_FEWEST, _PAIRS // (people * d))):
+        # the row that a person is stands among those that agree best at first sight: the others need no second one
+        first = np.zeros((people, rows), dtype=np.float32)
+        for j in range(d):
+            first -= np.log(links[j] / others[j]).astype(np.float32)[levels[j]]
+        best = np.sort(np.argpartition(first, kept, axis=1)[:, :kept], axis=1)
+        levels, rows = np.take_along_axis(levels, best[None], axis=2), kept
     for _ in range(_ROUNDS):
-        if deadline is not None and deadline.remaining < budget:
-            break
         weights = np.log(links / others)
         score = np.zeros((people, rows))
         for j in range(d):
@@ -166,7 +170,7 @@ class FellegiSunter(Attack):
             return (equality if exact[j] else agreement)(people[part, j], rows[:, j])
 
         few = max(5, _PAIRS // (knowledge.n_rows * knowledge.n_columns))
-        weights = agreement_weights(np.stack([levels(slice(few), j) for j in columns]), deadline)
+        weights = agreement_weights(np.stack([levels(slice(few), j) for j in columns]))
         rare = {j: rareness(people[:, j], rows[:, j]) for j in columns if exact[j]}
         deadline.check()
 

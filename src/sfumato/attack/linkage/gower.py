@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
+from sfumato.attack.engine.interface import Attack, needs_same_columns
 from sfumato.attack.linkage.linking import link_kinds
 
 if TYPE_CHECKING:
+    from sfumato.attack.engine.interface import Deadline
     from sfumato.attack.engine.knowledge import Guess, Knowledge
 
 
 class Gower(Attack):
     """Numbers differ by a share of their range, categories wholly or not at all, and kept columns must agree.
-
-    The work is bounded by the people that are asked for and not by the clock, so that the answer is always the same.
 
     Examples
     --------
@@ -39,10 +37,10 @@ class Gower(Attack):
         """Return a reason when columns do not correspond."""
         return needs_same_columns(knowledge)
 
-    def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:  # noqa: ARG002 - see the class
+    def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the nearest rows."""
         assert knowledge.records is not None
         both = np.concatenate([knowledge.records, knowledge.released])
         span = np.ptp(both, axis=0)
         span = np.where(span > 0, span, 1.0)
-        return link_kinds(knowledge.records / span, knowledge.released / span, knowledge, Deadline(inf), power=1)
+        return link_kinds(knowledge.records / span, knowledge.released / span, knowledge, deadline, power=1)

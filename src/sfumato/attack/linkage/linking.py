@@ -51,21 +51,22 @@ def link_best(
     cost : callable
         Takes a slice of the people, returns an array of shape (people in the slice, rows).
     deadline : Deadline
-        When it passes, the remaining people get no answer.
+        When the work is used up, the remaining people get no answer.
     tolerance : float, optional
         Costs that differ by less count as equal.
 
     Returns
     -------
     Guess
-        Links; incomplete when the time ran out.
+        Links; incomplete when the work was used up.
     """
     candidates: list[IntArray] = []
     size = max(1, CELLS // max(rows, 1))
     for begin in range(0, people, size):
         if deadline.expired:
             candidates += [np.empty(0, dtype=np.int64)] * (people - begin)
-            return guess_links(candidates, complete=False, note=f"{begin} of {people} people in time")
+            return guess_links(candidates, complete=False, note=f"{begin} of {people} people within the work")
+        deadline.spend(size * rows)
         table = cost(slice(begin, min(begin + size, people)))
         least = table.min(axis=1, keepdims=True)
         equal = table <= least + tolerance * (1 + np.abs(least))
@@ -83,12 +84,12 @@ def link_nearest(people: FloatArray, rows: FloatArray, deadline: Deadline) -> Gu
     rows : array of shape (n, d)
         Released rows, scaled.
     deadline : Deadline
-        When it passes, the remaining people get no answer.
+        When the work is used up, the remaining people get no answer.
 
     Examples
     --------
     >>> from sfumato.attack.engine.interface import Deadline
-    >>> found = link_nearest(np.array([[0.9]]), np.array([[0.0], [1.0], [1.0]]), Deadline(9))
+    >>> found = link_nearest(np.array([[0.9]]), np.array([[0.0], [1.0], [1.0]]), Deadline())
     >>> found.candidates[0].tolist()
     [1, 2]
     """
@@ -121,7 +122,7 @@ def link_kinds(people: FloatArray, rows: FloatArray, held: Knowledge, deadline: 
     held : Knowledge
         The same as they are, and which columns hold what.
     deadline : Deadline
-        When it passes, the remaining people get no answer.
+        When the work is used up, the remaining people get no answer.
     power : int, optional
         2 adds up squares of distances, 1 the distances themselves.
     """

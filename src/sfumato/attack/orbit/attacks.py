@@ -182,7 +182,7 @@ class KnownOrbit(_Orbit):
         deadline: Deadline,
     ) -> FloatArray | None:
         for begin in range(0, ranges.size, CHUNK):
-            deadline.check()
+            deadline.check(CHUNK)
             part = ranges[begin : begin + CHUNK]
             if row + 4 < released.size:
                 rho = search(released, row, np.full(part.size, value), part, amplitude, step)[0]
@@ -233,7 +233,7 @@ class BlindOrbit(_Orbit):
         deadline: Deadline,
     ) -> FloatArray | None:
         for values, ranges in _blind_candidates(knowledge, column, float(released[0]), amplitude, step):
-            deadline.check()
+            deadline.check(2 * values.size)
             rho, value = search(released, 0, values, ranges, amplitude, step)
             for tried, first in zip(rho.tolist(), value.tolist(), strict=True):
                 solved, misses = follow(released, 0, first, tried, step, deadline)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sfumato.attack.engine.interface import Deadline
 
 CHUNK = 1_000_000
+_PIECE = 8192
+_STEP = 50  # cells that one step in Python counts for
 CHECKED_ROWS = 12
 
 
@@ -152,7 +154,7 @@ def follow(
     step : float
         Grid step of the original.
     deadline : Deadline
-        When it passes, the rest stays NaN.
+        When the work is used up, the rest stays NaN.
 
     Returns
     -------
@@ -172,7 +174,7 @@ def follow(
         level = 4 * level * (1 - level)
         steps = (released[row] - rho * (level - 0.5)) / step
         whole = round(steps)
-        if abs(steps - whole) > allowed or (row % 8192 == 0 and deadline.expired):
+        if abs(steps - whole) > allowed or (row % _PIECE == 0 and _used_up(deadline)):
             misses += 1
             break
         recovered[row] = whole * step
@@ -187,9 +189,14 @@ def follow(
             # the square root is steep near level 1, so the check runs forward again
             off = abs(4 * renewed * (1 - renewed) - level) * rho / step
             best = min(best, (off, whole, renewed))
-        if best[0] > allowed or (row % 8192 == 0 and deadline.expired):
+        if best[0] > allowed or (row % _PIECE == 0 and _used_up(deadline)):
             misses += 1
             break
         recovered[row] = best[1] * step
         level = min(1.0, max(0.0, best[2]))
     return recovered, misses
+
+
+def _used_up(deadline: Deadline) -> bool:
+    deadline.spend(_PIECE * _STEP)
+    return deadline.expired

@@ -66,7 +66,7 @@ def find_order(
     amplitude, step : float
         Share of the range that the noise spans, grid step of the original.
     deadline : Deadline
-        Checked between starts.
+        Told of every start.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def find_order(
         rho, level = rho[fits], level[fits]
         low, high = grid.spans(rho * (4 * level * (1 - level) - 0.5))
         for index in np.flatnonzero(high > low).tolist():
-            deadline.check()
+            deadline.check(20_000)
             chain = _forward(grid, row, float(rho[index]), float(level[index]), CONFIRMED)
             if len(chain) < min(CONFIRMED, column.size):
                 continue

@@ -313,4 +313,7 @@ def grades_section() -> Section:
 
 def _repeat(audit: Audit, command: str | None) -> Section:
     blocks: list[Block] = [Items(audit.notes)] if audit.notes else []
+    blocks.append(Paragraph(f"Effort: {audit.effort}." + (" Left out:" if audit.left_out else "")))
+    if audit.left_out:
+        blocks.append(Items(audit.left_out))
     return Section("To repeat it", (*blocks, Code(command or audit.call)))

@@ -95,6 +95,7 @@ def render_text(audit: Audit) -> str:
     for canary in audit.canaries:
         state = "too few rows" if canary.passed is None else "as expected" if canary.passed else "FAILED"
         lines.append(f"  {canary.name}: {state} ({canary.expected}; measured {percent(canary.figure)})")
+    lines += ["", f"Effort: {audit.effort}"] + [f"  left out: {text}" for text in audit.left_out]
     lines += [f"note: {note}" for note in audit.notes]
     return "\n".join(lines) + "\n"
 
