@@ -51,7 +51,7 @@ def test_whatever_fails_nothing_is_left_and_the_history_does_not_know_it(
                 tmp_path / "in.csv", tmp_path / "out.csv", key=keys / "my.key", report=tmp_path / "r.html", **OPTIONS
             )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "keys"]
-    assert {path.name for path in keys.iterdir()} <= {"history", "history.key"}
+    assert {path.name for path in keys.iterdir()} <= {"history", "history.secret"}
     with_another_key = sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=keys / "other.key", **OPTIONS)
     assert with_another_key.notes == (), "no warning of a release that never was"
 

@@ -196,7 +196,7 @@ def test_files_of_a_folder_are_inputs_wherever_they_lie(tmp_path: Path) -> None:
     assert (tmp_path / "real.parquet").read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["history", "history.key"])
+@pytest.mark.parametrize("name", ["history", "history.secret", "history.key"])
 def test_the_places_of_the_history_are_its_own(tmp_path: Path, name: str) -> None:
     write(people(50), tmp_path / "in.csv")
     with pytest.raises(DataError, match="would replace what belongs at"):

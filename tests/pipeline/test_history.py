@@ -210,9 +210,9 @@ SPOILT = {
     "damaged": lambda folder: (folder / "history").write_text((folder / "history").read_text().replace("a", "b")),
     "a line lost": lambda folder: (folder / "history").write_text((folder / "history").read_text().partition("\n")[0]),
     "gone": lambda folder: (folder / "history").unlink(),
-    "key gone": lambda folder: (folder / "history.key").unlink(),
+    "key gone": lambda folder: (folder / "history.secret").unlink(),
     "mode": lambda folder: (folder / "history").chmod(0o644),
-    "mode of the key": lambda folder: (folder / "history.key").chmod(0o644),
+    "mode of the key": lambda folder: (folder / "history.secret").chmod(0o644),
     "people": spoil_people,
     "people gone": lambda folder: next(folder.glob("*.people")).unlink(),
 }

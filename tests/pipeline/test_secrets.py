@@ -89,7 +89,7 @@ def test_the_key_file_is_the_owners_alone(told, tmp_path: Path) -> None:
     new = {"identifier": ["id"], "keep": ["town"], "method": "adp", "key": tmp_path / "my.key"}
     sf.release(data, tmp_path / "out.csv", **new)
     for folder in (tmp_path, *(folder for folder, _, _ in told.values())):
-        for name in ("my.key", "history.key"):
+        for name in ("my.key", "history.secret"):
             assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
         assert stat.S_IMODE(next(folder.glob("*.receipt")).stat().st_mode) == 0o600
 

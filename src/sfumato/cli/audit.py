@@ -143,5 +143,5 @@ def _audit_with_key(
         options["method"] = made(**{name: body.public[name] for name in made().get_params() if name in body.public})
     exact = is_released_file(file, opened, body)
     return audit_files(
-        table, open_released(released, body.released_columns, ours=exact), opened, body, trusted=exact, **options
+        table, open_released(released, body.file_columns, ours=exact), opened, body, trusted=exact, **options
     )

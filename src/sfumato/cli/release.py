@@ -70,6 +70,7 @@ from sfumato.receipts.shown import Receipt
     help="Update the release of this receipt: unchanged rows keep their noise (with --record-id).",
 )
 @click.option("--no-shuffle", is_flag=True, help="Leave the rows in their order (which tells who is who).")
+@click.option("--with-row-id", is_flag=True, help="Add a random row id, so that a miner may filter or reorder rows.")
 @click.option(
     "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="Who computes."
 )
@@ -104,6 +105,7 @@ def release(
     history: tuple[Path, ...],
     as_of: Path | None,
     no_shuffle: bool,
+    with_row_id: bool,
     engine: str,
     query: str | None,
     table: str | None,
@@ -124,8 +126,8 @@ def release(
     --dry-run shows what would happen.
     """
     if joint is not None:
-        if as_of is not None or dry_run or guess:
-            raise click.UsageError("--as-of, --dry-run and --guess are not for releases of several owners")
+        if as_of is not None or dry_run or guess or with_row_id:
+            raise click.UsageError("--as-of, --dry-run, --guess and row ids are not for releases of several owners")
         _release_joint(data, out, key, joint, owner, repeated, history, force=force)
         return
     maker: EngineMaker | None = None
@@ -151,6 +153,7 @@ def release(
             record_id=record_id,
             name=name,
             shuffle=False if no_shuffle else None,
+            row_id=True if with_row_id else None,
             repeated=repeated,
             history=history,
             as_of=as_of,

@@ -26,6 +26,7 @@ _OPTIONS = {
     "record_id": "--record-id",
     "released": "--released",
     "report": "--report",
+    "row_id": "--with-row-id",
     "separator": "--separator",
     "table_name": "--table",
 }

@@ -27,6 +27,8 @@ from sfumato.exceptions import KeyFileError, ParameterError, SecretStateError
 
 KEY_BYTES = 32
 _HEADER = "sfumato-key-1"
+HISTORY_HEADER = "sfumato-history-key-1"  # of the key of a history, which is no key of a release
+OLD_HISTORY_KEY = "history.key"  # its name in earlier versions, in which it looked like any key
 _MAX_FILE_BYTES = 1024
 
 
@@ -97,6 +99,17 @@ class Key:
     def load(cls, path: str | os.PathLike[str]) -> Key:
         """Read a key file; refuse one that other users can read."""
         path = Path(path)
+        if path.name == OLD_HISTORY_KEY and path.exists():
+            raise KeyFileError(_OF_HISTORY.format(path), hint=_OTHER_KEY)
+        return cls._read(path, _HEADER)
+
+    @classmethod
+    def load_history(cls, path: Path) -> Key:
+        """Read the key of a history, which `load` refuses."""
+        return cls._read(path, _HEADER if path.name == OLD_HISTORY_KEY else HISTORY_HEADER)
+
+    @classmethod
+    def _read(cls, path: Path, wanted: str) -> Key:
         reason = None
         try:
             # without O_NONBLOCK a named pipe would wait for a writer for ever
@@ -120,7 +133,9 @@ class Key:
         text = raw.decode("ascii", errors="replace") if len(raw) <= _MAX_FILE_BYTES else ""
         header, _, body = text.partition("\n")
         body = body.strip()
-        if header != _HEADER or len(body) != 2 * KEY_BYTES or set(body) - set("0123456789abcdef"):
+        if header == HISTORY_HEADER != wanted:
+            raise KeyFileError(_OF_HISTORY.format(path), hint=_OTHER_KEY)
+        if header != wanted or len(body) != 2 * KEY_BYTES or set(body) - set("0123456789abcdef"):
             raise KeyFileError(
                 f"{path}: not a sfumato key file", hint="make one with sfumato.Key.generate().save(path)"
             )
@@ -128,7 +143,13 @@ class Key:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the key to a new file that only its owner can read; never overwrite."""
-        path = Path(path)
+        self._write(Path(path), _HEADER)
+
+    def save_history(self, path: Path) -> None:
+        """Write the key of a history, which cannot be taken for the key of a release."""
+        self._write(path, HISTORY_HEADER)
+
+    def _write(self, path: Path, header: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             descriptor = os.open(path, flags, 0o600)
@@ -142,7 +163,7 @@ class Key:
         try:
             with open(descriptor, "w", encoding="ascii") as file:
                 os.fchmod(descriptor, 0o600)  # the umask may only have narrowed it
-                file.write(f"{_HEADER}\n{self._secret.hex()}\n")
+                file.write(f"{header}\n{self._secret.hex()}\n")
                 file.flush()
                 os.fsync(descriptor)
         except BaseException:
@@ -180,6 +201,10 @@ class Key:
             "a Key cannot be pickled: the pickle would hold the secret in plain sight",
             hint="save it with key.save(path) and load it with sfumato.Key.load(path)",
         )
+
+
+_OF_HISTORY = "{}: belongs to the history of releases, and is not the key of a release"
+_OTHER_KEY = "give the key that `sfumato release` named when it made the release"
 
 
 def _load_hint(path: Path) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from sfumato.core.keys import Key
+from sfumato.core.keys import OLD_HISTORY_KEY, Key
 from sfumato.core.overlap import Overlap, find_overlap
 from sfumato.core.people import Group, People, column_groups
 from sfumato.core.sealed import seal, unseal
@@ -28,7 +28,7 @@ from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import DataError, KeyFileError, SfumatoError
 from sfumato.files.storage.outputs import write_atomically
 
-_KEY = "history.key"
+_KEY = "history.secret"
 _FILE = "history"
 _PEOPLE = ".people"
 _HEADER, _FIRST_HEADER = "sfumato-history-2", "sfumato-history-1"
@@ -39,7 +39,13 @@ _LARGEST = 1 << 30
 
 def history_files(folder: Path) -> tuple[Path, Path]:
     """Return where the history of a folder of keys stands, and its key."""
-    return folder / _FILE, folder / _KEY
+    old = folder / OLD_HISTORY_KEY
+    return folder / _FILE, old if old.exists() and not os.path.lexists(folder / _KEY) else folder / _KEY
+
+
+def reserved_files(folder: Path) -> tuple[Path, ...]:
+    """Return the places in a folder of keys that belong to its history, whether or not it stands there yet."""
+    return folder / _FILE, folder / _KEY, folder / OLD_HISTORY_KEY
 
 
 @dataclass(frozen=True)
@@ -100,11 +106,12 @@ class History(Hidden):
         """Begin a history where there is none, so that releases at the same time share its key."""
         with contextlib.suppress(OSError, SfumatoError), _locked(self._folder):
             if not self.exists and self._key is not None:
-                self._key.save(self._folder / _KEY)
+                self._key.save_history(self._folder / _KEY)
                 self._write([])
                 self._begun = True
             elif self._key is not None:
                 self._key = self._own_key()
+                self._rename_key()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_told: object) -> None:
@@ -190,8 +197,8 @@ class History(Hidden):
             mine = self._line(table, noise)
             if any(line.split()[:2] == mine.split()[:2] for line in lines):
                 return False
-            if not (self._folder / _KEY).exists():
-                self._key.save(self._folder / _KEY)
+            if not history_files(self._folder)[1].exists():
+                self._key.save_history(self._folder / _KEY)
                 self._write(lines)
             if people is not None:
                 self._write_people(mine, people, name)
@@ -281,12 +288,21 @@ class History(Hidden):
         return self._key.derive("lines", list(lines)).hex()[:32]
 
     def _own_key(self) -> Key | None:
-        path = self._folder / _KEY
+        path = history_files(self._folder)[1]
         try:
-            return Key.load(path) if os.path.lexists(path) else Key.generate()
+            return Key.load_history(path) if os.path.lexists(path) else Key.generate()
         except KeyFileError as error:
             self._problem = f"{error.message}: releases before this one are not known"
             return None
+
+    def _rename_key(self) -> None:
+        """Give a key of earlier versions its present name, under which it is not taken for the key of a release."""
+        old = self._folder / OLD_HISTORY_KEY
+        if self._key is not None and old.exists():
+            if not os.path.lexists(self._folder / _KEY):
+                self._key.save_history(self._folder / _KEY)
+            if Key.load_history(old) == self._key:
+                old.unlink()
 
     def _line(self, table: bytes, noise: bytes) -> str:
         assert self._key is not None

@@ -28,6 +28,7 @@ from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.codes import Codes
 from sfumato.files.finish import new_columns, singled_out
 from sfumato.files.opening import open_released
+from sfumato.files.row_ids import ROW_ID
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
 from sfumato.perturb.mechanism.checks import about_held_back
@@ -45,6 +46,7 @@ from sfumato.receipts.body import (
     order_subkey,
     receipt_path,
     release_identity,
+    row_id_subkey,
     rows_hasher,
     seal_receipt,
     write_private,
@@ -162,7 +164,7 @@ class ReleaseJob(Hidden):
 
         original: Any = self._table
         limits = self._policy.audit
-        released = open_released(part, self.last_pass.order, ours=True, kind=kind)
+        released = open_released(part, self.last_pass.file_columns, ours=True, kind=kind)
         self.found = audit_files(
             original,
             released,
@@ -319,6 +321,9 @@ class ReleaseJob(Hidden):
                 raise DataError(
                     f"the released column {clash[0]!r} has the name of a kept one", hint="rename that column"
                 )
+        named = self._policy.release.row_id
+        if named and ROW_ID in (*order, *self._table.names):
+            raise DataError(f"the table has a column {ROW_ID!r} of its own", hint="rename that column")
         undo = undo_map(plan.keyed.inverse(fitted.fitted), fitted.cells.fills) if plan.keyed.invertible else None
         return WriteJob(
             kernel=fitted.kernel,
@@ -333,6 +338,7 @@ class ReleaseJob(Hidden):
             hasher=rows_hasher(key, self.identity, [column.name for column in columns]),
             gaps=gap_numbers(fitted.schema, fitted.cells) if plan.keyed.exchanges else None,
             relations=plan.relations or () if names is None else (),
+            id_subkey=row_id_subkey(key, self.identity) if named else None,
         )
 
     @property
@@ -364,6 +370,7 @@ class ReleaseJob(Hidden):
             released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
             coded=_saved_codes(self._table),
             update=self._for_updates(),
+            row_id=self._policy.release.row_id,
         )
 
     def _for_updates(self) -> dict[str, Any]:

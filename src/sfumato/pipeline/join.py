@@ -19,14 +19,15 @@ from sfumato.files.entire import add_labels, mark_series, read_labels, same_cell
 from sfumato.files.formats.sinks import open_sink
 from sfumato.files.numbers import parse_column
 from sfumato.files.opening import file_kind, open_released, open_source
+from sfumato.files.row_ids import ROW_ID, by_row_id, knows_ids
 from sfumato.files.source import Source, require_columns
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace, guarded_writes
 from sfumato.pipeline.belonging import require_original
 from sfumato.pipeline.engines.engine import Watch
 from sfumato.pipeline.held_labels import MARK, nearest_labels
-from sfumato.receipts.body import ReceiptBody, release_order
-from sfumato.receipts.finding import receipt_of, receipt_of_file
+from sfumato.receipts.body import ReceiptBody, release_order, row_id_words
+from sfumato.receipts.finding import all_receipts, receipt_of, receipt_of_file
 from sfumato.receipts.released_rows import ReleasedRows, is_released_file
 
 
@@ -67,8 +68,8 @@ def join(
     Parameters
     ----------
     labels : path
-        One row for each row of the release, in the order of the release. Columns of the release may be among
-        them; the others are the labels.
+        One row for each row of the release, in the order of the release; or, where the release has row ids, any rows in
+        any order with the column `row_id`. Columns of the release may be among them; the others are the labels.
     original : path
         The table that was released.
     target : path
@@ -95,12 +96,8 @@ def join(
     kind = file_kind(target)
     mined, table = open_source(labels), open_source(original)
     found = read_labels(mined)
-    if released is None:
-        opened, body = receipt_of(key, receipt, n_rows=found.height)
-    else:
-        opened, body = receipt_of_file(key, receipt, Path(released), n_rows=found.height)
-        _require_released(Path(released), opened, body)
-    names = [name for name in mined.names if name not in body.released_columns]
+    opened, body, by_id = _receipt(str(labels), found, key, receipt, None if released is None else Path(released))
+    names = [name for name in mined.names if name not in (body.file_columns if by_id else body.released_columns)]
     if not names:
         raise DataError(
             f"{labels}: no column that is not in the release, so no labels", hint="add a column with the labels"
@@ -112,10 +109,15 @@ def join(
     require_original(table, body, opened, watch)
     order = release_order(opened, body)
     place = np.argsort(order)  # the row of the release in which each original row stands
-    checked = _in_order(mined, found, opened, body, order)
+    checked, labelled = by_id, body.n_rows
+    if by_id:
+        found, labelled = by_row_id(found, row_id_words(opened, body), str(labels))
+        place = np.arange(body.n_rows)
+    else:
+        checked = _in_order(mined, found, opened, body, order)
     if not checked and released is not None:
         checked = _like_released(mined, found, Path(released), opened, body)
-    known = [name for name in body.kept if name in mined.names]
+    known = [name for name in body.kept if name in mined.names and not by_id]
     held = np.array(body.held_back, dtype=np.int64)
     others = nearest_labels(table, body, found, place, names) if len(held) else None
     if others is not None and MARK in (*table.names, *names):
@@ -142,9 +144,45 @@ def join(
         workspace.commit()
     watch.finish()
     notes = () if checked or known else (_ORDER_UNKNOWN,)
+    if labelled < body.n_rows:
+        notes = (*notes, f"{body.n_rows - labelled:,} of {body.n_rows:,} released rows have no label: left empty")
     if len(held):
         notes = (*notes, f"{len(held):,} row(s) were held back: {_HELD_BACK}")
     return Joined(target, body.n_rows + len(held), tuple(names), notes)
+
+
+def _receipt(
+    labels: str, found: Any, key: Key | str | os.PathLike[str], receipt: Any, released: Path | None
+) -> tuple[Key, ReceiptBody, bool]:
+    """Return the key, the receipt that the labels belong to, and whether they have row ids."""
+    if released is not None:
+        opened, one = receipt_of_file(key, receipt, released)
+        _require_released(released, opened, one)
+        bodies = [one]
+    else:
+        opened, bodies = all_receipts(key, receipt)
+    if ROW_ID in found.columns:
+        for body in bodies:
+            if body.row_id and knows_ids(found, row_id_words(opened, body)):
+                return opened, body, True
+    if len(bodies) == 1 or (bodies and not any(body.n_rows == found.height for body in bodies)):
+        nearest = min(bodies, key=lambda body: abs(body.n_rows - found.height))
+        _require_count(labels, found.height, nearest)
+    chosen = bodies[0] if len(bodies) == 1 else receipt_of(key, receipt, n_rows=found.height)[1]
+    return opened, chosen, False
+
+
+def _require_count(labels: str, count: int, body: ReceiptBody) -> None:
+    """Raise unless there is a label for each row of a release."""
+    apart = count - body.n_rows
+    if apart:
+        raise DataError(
+            f"{labels}: {count:,} labels, and the release has {body.n_rows:,} rows: {abs(apart):,} "
+            f"label{'' if abs(apart) == 1 else 's'} too {'many' if apart > 0 else 'few'}",
+            hint="give one label for each released row, in their order; with the column 'row_id' they may be fewer, in "
+            "any order"
+            + (": leave it beside them" if body.row_id else ", if the release has it: release with row_id=True"),
+        )
 
 
 def _with_held_back(mine: Any, others: Any, held: NDArray[np.int64], start: int, stop: int) -> Any:
@@ -183,7 +221,7 @@ def _in_order(mined: Source, found: Any, key: Key, body: ReceiptBody, order: NDA
 
 def _like_released(mined: Source, found: Any, path: Path, key: Key, body: ReceiptBody) -> bool:
     """Tell whether some columns of the release stand beside the labels; raise if they are in another order."""
-    ours = open_released(path, body.released_columns, ours=is_released_file(path, key, body))
+    ours = open_released(path, body.file_columns, ours=is_released_file(path, key, body))
     shared = [name for name in ReleasedRows(key, body).names if name in mined.names]
     if not shared:
         return False

@@ -67,6 +67,7 @@ def settle_policy(
     record_id: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
+    row_id: bool | None = None,
     detail: str | Mapping[str, Any] | None = None,
     repeated: str | None = None,
     history: Sequence[str | os.PathLike[str]] = (),
@@ -85,6 +86,8 @@ def settle_policy(
         settled.release.name = name
     if shuffle is not None:
         settled.release.shuffle = shuffle
+    if row_id is not None:
+        settled.release.row_id = row_id
     if repeated is not None:
         if repeated not in ("warn", "error"):
             raise ParameterError(f"repeated must be 'warn' or 'error', got {repeated!r}")

@@ -20,7 +20,7 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.local import LocalEngine
-from sfumato.pipeline.history import History, history_files
+from sfumato.pipeline.history import History, reserved_files
 from sfumato.pipeline.job import ReleaseJob
 from sfumato.pipeline.keys import ReleaseKey, choose_key, key_folder
 from sfumato.pipeline.lookback import LookBack
@@ -50,6 +50,7 @@ def release(
     record_id: str | None = None,
     name: str | None = None,
     shuffle: bool | None = None,
+    row_id: bool | None = None,
     repeated: str | None = None,
     history: Sequence[PathLike] = (),
     as_of: Receipt | PathLike | None = None,
@@ -98,6 +99,10 @@ def release(
         Name of the release, mixed into the noise ("r0").
     shuffle : bool, optional
         Whether the rows are shuffled by the key; they are unless the policy says otherwise.
+    row_id : bool, optional
+        Whether every released row gets a random id in a column `row_id`, by which `sfumato.join` finds its way back
+        when a miner filters or reorders rows. The key draws it: it says nothing about the order of the original. Rows
+        have none unless the policy says otherwise.
     repeated : "warn" or "error", optional
         What is done if people of the table were released before with other noise, or if that cannot be known: a
         `RepeatedReleaseWarning`, or a `RepeatedReleaseError` before anything is written. Default: what the policy says.
@@ -148,7 +153,7 @@ def release(
     """
     shared_by = workers(threads, n_jobs, default=os.cpu_count() or 1)
     chosen = None if method is None or isinstance(method, str) else method
-    reserved = history_files(key_folder(key))
+    reserved = reserved_files(key_folder(key))
     settled = settle_policy(
         policy,
         method,
@@ -158,6 +163,7 @@ def release(
         record_id=record_id,
         name=name,
         shuffle=shuffle,
+        row_id=row_id,
         detail=detail,
         repeated=repeated,
         history=history,

@@ -94,7 +94,7 @@ def restore(
     require_file(released)
     opened, body = receipt_of_file(key, receipt, Path(released))
     exact = is_released_file(Path(released), opened, body)
-    source = open_released(released, body.released_columns, ours=exact)
+    source = open_released(released, body.file_columns, ours=exact)
     _require_invertible(body)
     require_columns(body.released_columns, source.names, str(released))
     columns, cells = _columns(source, body)

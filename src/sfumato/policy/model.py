@@ -183,10 +183,11 @@ class Limits(_Strict):
 
 
 class ReleaseChoice(_Strict):
-    """Name of the release, whether its rows are shuffled, and what is done if the same people were released before."""
+    """Name of the release, whether its rows are shuffled and have ids, and what is done about earlier releases."""
 
     name: str = "r0"
     shuffle: bool = True
+    row_id: bool = False
     repeated: Literal["warn", "error"] = "warn"
     history: list[str] = Field(default_factory=list)
 

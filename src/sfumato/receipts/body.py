@@ -28,6 +28,7 @@ from sfumato.core.rows import RowRange
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION, RowHasher
 from sfumato.exceptions import ReceiptError
+from sfumato.files.row_ids import ROW_ID
 from sfumato.files.storage.outputs import write_atomically
 
 _HEADER = "sfumato-receipt-1"
@@ -78,6 +79,8 @@ class ReceiptBody(Hidden):
         Numbers of the original rows that are not released, sorted; everything else is about the table without them.
     update : mapping
         What an update needs of this release; nothing if it cannot be updated.
+    row_id : bool
+        Whether the released file has a column of random row ids, after `released_columns`.
     stream_version, version : int
     """
 
@@ -104,8 +107,14 @@ class ReceiptBody(Hidden):
     coded: Mapping[str, Any] = field(default_factory=dict)
     held_back: tuple[int, ...] = ()
     update: Mapping[str, Any] = field(default_factory=dict)
+    row_id: bool = False
     stream_version: int = STREAM_VERSION
     version: int = 1
+
+    @property
+    def file_columns(self) -> tuple[str, ...]:
+        """All columns of the released file, that of row ids among them."""
+        return (*self.released_columns, *([ROW_ID] if self.row_id else []))
 
 
 def release_identity(key: Key, release: str, method: str, parameters: Any, table: bytes) -> bytes:
@@ -129,6 +138,17 @@ def rows_hasher(key: Key, identity: bytes, names: Sequence[str]) -> RowHasher:
 def order_subkey(key: Key, identity: bytes) -> bytes:
     """Return the subkey whose words the rows of a release are sorted by: its keyed shuffle."""
     return key.derive("order", identity)
+
+
+def row_id_subkey(key: Key, identity: bytes) -> bytes:
+    """Return the subkey whose words are the ids of the rows of a release."""
+    return key.derive("row id", identity)
+
+
+def row_id_words(key: Key, body: ReceiptBody) -> NDArray[np.uint64]:
+    """Return the word of the id of every released row, in the order of the original without those held back."""
+    rows = RowRange(body.first_row, body.first_row + body.n_rows)
+    return rows.words(row_id_subkey(key, bytes.fromhex(body.identity)))
 
 
 def release_order(key: Key, body: ReceiptBody) -> NDArray[np.int64]:

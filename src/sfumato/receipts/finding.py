@@ -62,6 +62,23 @@ def find_receipt(folder: Path, key: Key, *, n_rows: int | None = None, digest: s
     return fitting[0][1]
 
 
+def all_receipts(key: Key | str | os.PathLike[str], receipt: Any = None) -> tuple[Key, list[ReceiptBody]]:
+    """Return a key and the receipts of its releases, or the one that is named.
+
+    Parameters
+    ----------
+    receipt : Receipt or path, optional
+        None looks for the receipts with the key.
+    """
+    opened, folder = load_key(key)
+    body = getattr(receipt, "body", None)
+    if isinstance(body, ReceiptBody):
+        return opened, [body]
+    if receipt is not None:
+        return opened, [read_receipt(Path(receipt), opened)]
+    return opened, [one for _, one in _receipts(folder, opened)]
+
+
 def receipt_of(
     key: Key | str | os.PathLike[str], receipt: Any = None, *, n_rows: int | None = None, digest: str | None = None
 ) -> tuple[Key, ReceiptBody]:

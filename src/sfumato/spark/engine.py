@@ -136,6 +136,10 @@ class SparkEngine:
         told : accumulator, optional
             See `write_rows`.
         """
+        if job.id_subkey is not None:
+            raise ParameterError(
+                "Spark writes no row ids", hint="release with the local engine, or without row_id=True"
+            )
         from pyspark.sql import functions as sql
         from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -16,6 +16,7 @@ from sfumato.core.tiles import spans
 from sfumato.exceptions import DataError
 from sfumato.files.finish import KeptCombinations, finish_column, numbers_of, released_cells
 from sfumato.files.numbers import NumberBatch
+from sfumato.files.row_ids import ROW_ID
 from sfumato.files.schema import NumberColumn
 
 
@@ -47,6 +48,8 @@ class WriteJob(Hidden):
         missing in the release where it was missing in the table.
     relations : tuple of Relation
         What must hold in every released row.
+    id_subkey : bytes, optional
+        The subkey of random row ids, if the release has them; see `files.row_ids`.
     """
 
     kernel: Callable[[Floats, Rows], Floats]
@@ -61,6 +64,12 @@ class WriteJob(Hidden):
     hasher: RowHasher
     gaps: Floats | None = None
     relations: tuple[Relation, ...] = ()
+    id_subkey: bytes | None = None
+
+    @property
+    def file_columns(self) -> tuple[str, ...]:
+        """All columns of the file: the released ones, and that of row ids."""
+        return self.order if self.id_subkey is None else (*self.order, ROW_ID)
 
     def with_kernel(self, kernel: Callable[[Floats, Rows], Floats]) -> WriteJob:
         """Return the same pass with another kernel."""

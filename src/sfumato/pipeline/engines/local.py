@@ -17,6 +17,7 @@ from sfumato.files.formats.sinks import Sink, open_sink
 from sfumato.files.formulas import count_cells_with_breaks
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.opening import file_kind
+from sfumato.files.row_ids import with_row_ids
 from sfumato.files.schema import Look
 from sfumato.files.source import RawBatch, Source
 from sfumato.files.storage.reorder import Reorder
@@ -115,7 +116,7 @@ class LocalEngine:
         numbers -= {*coded.codes, *coded.commas}
         # a gappy column stays text, so that its gaps come back as they were written
         whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]
-        sink = open_sink(kind, self._workspace, job.order, self._source.style, numbers)
+        sink = open_sink(kind, self._workspace, job.file_columns, self._source.style, numbers)
 
         def perturb(raw: RawBatch) -> tuple[NumberBatch, Any, Tally]:
             batch, _ = cells.numbers(raw)
@@ -133,6 +134,8 @@ class LocalEngine:
             )
             frame, neutralised = coded.decode(frame, as_text=as_text)
             done.tally.neutralised += neutralised
+            if job.id_subkey is not None:
+                frame = with_row_ids(frame, batch.numbered.words(job.id_subkey))
             done.tally.kept = KeptCombinations.of(raw.frame.select(cells.roles.keep))
             if raw.text is not None:
                 kept = (raw.frame[name] for name in cells.roles.keep)
