@@ -91,7 +91,7 @@ def test_a_column_that_is_laid_open_is_named_even_with_a_good_grade() -> None:
     released = sf.perturb.PCAProjection(insecure_seed=1).fit_transform(table)
     frame = pl.DataFrame(table, schema=load_wine().feature_names)
     report = quick(frame, pl.DataFrame(released, schema=load_wine().feature_names))
-    assert report.grade in {"A", "B"}
+    assert report.grade in {"B", "C"}
     assert "proline" in report.verdict
 
 

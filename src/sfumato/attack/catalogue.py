@@ -26,8 +26,9 @@ Need = Literal[
     "releases",
     "decimals",
     "kinds",
+    "places",
 ]
-Known = Literal["none", "one", "few", "many", "tenth", "persons", "lookups"]
+Known = Literal["none", "one", "few", "some", "many", "tenth", "persons", "lookups"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Entry:
     goal : {'values', 'links'}
         Guess original values of rows, or find the rows of known people. Default: "values".
     known : str
-        Default number of known people: none, one, few (d + 2), many (3d + 6), tenth (of the table), persons, lookups.
+        Default number of known people: none, one, few (d + 2), some (few, at least 12), many (3d + 6), tenth (of the
+        table), persons, lookups.
     whole : bool
         Whether it reads whole rows: categories and kept columns, too, where a table has some. Default: False.
     """
@@ -145,6 +147,12 @@ _ROWS: tuple[Entry, ...] = (
     Entry("ranks", "link by ranks", 3, "full record", ("records", "marginals"),
           "Each known person is linked to the row with the most similar ranks.",
           "linkage.rank_linkage", "RankLinkage", "links", "persons"),
+    Entry("near-copies", "look for near copies", 3, "full record", ("records", "marginals"),
+          "Each known person is linked only to a row that is far nearer to them than the next one.",
+          "linkage.twins", "NearCopies", "links", "persons"),
+    Entry("views", "link by another view of the rows", 3, "full record", ("records", "marginals"),
+          "Each known person is linked by ranks, size, direction or sorted cells, whichever makes rows stand out most.",
+          "linkage.views", "Views", "links", "persons"),
     Entry("farthest", "recognise the farthest rows", 3, "full record", ("records", "marginals"),
           "Known people are looked for among the rows that stand farthest out, by direction rather than distance.",
           "linkage.farthest", "FarthestRow", "links", "persons"),
@@ -167,12 +175,29 @@ _ROWS: tuple[Entry, ...] = (
     Entry("affine", "solve for the linear map", 4, "few records", ("pairs",),
           "Any mixture of shifts, scalings and rotations is solved from d + 1 known rows.",
           "known.affine", "Affine", known="few"),
+    Entry("shaped-affine", "solve for functions and a linear map", 4, "few records", ("pairs", "marginals"),
+          "Functions of the cells (powers, logarithms, ranks, scores) are tried on both sides of a linear map.",
+          "known.shaped_affine", "ShapedAffine", known="few"),
     Entry("affine-columns", "solve each column's line", 4, "few records", ("pairs",),
           "A shift and a scaling per column are solved from two known rows.",
           "known.affine_columns", "AffineColumns", known="few"),
     Entry("ransac", "solve for the map of most rows", 4, "many records", ("pairs",),
           "The linear map is solved from the known rows that agree; noisy ones are left out.",
           "known.ransac", "RansacAffine", known="many"),
+    Entry("group-affine", "solve a linear map for each group", 4, "many records", ("pairs",),
+          "Known rows that stand together agree on a linear map of their own; others use that of the nearest one.",
+          "known.group_affine", "GroupAffine", known="tenth"),
+    Entry("look-up", "look values up", 4, "many records", ("pairs",),
+          "Known rows tell what each released value stands for.", "known.look_up", "LookUp", known="tenth"),
+    Entry("low-digits", "read the low digits", 4, "few records", ("pairs", "marginals"),
+          "Digits that noise did not reach, in any usual base, are held against what known people have.",
+          "known.low_digits", "LowDigits", known="some"),
+    Entry("row-numbers", "read places from digits", 4, "kept columns", ("places",),
+          "Digits that follow the places of known rows in the original file tell everybody's place.",
+          "known.row_numbers", "RowNumbers", "links", "lookups"),
+    Entry("directions", "solve for directions", 4, "full record", ("records", "pairs"),
+          "Rows times factors of their own keep their direction, even after a linear map that known rows give away.",
+          "linkage.directions", "Directions", "links", "persons"),
     Entry("trilateration", "locate by distances", 4, "few records", ("pairs",),
           "Distances to known rows, up to one unknown scale, fix every other row.",
           "known.trilateration", "Trilateration", known="few"),
@@ -280,6 +305,7 @@ def default_known(row: Entry, n_rows: int, n_columns: int) -> int:
         "none": 0,
         "one": 1,
         "few": n_columns + 2,
+        "some": max(n_columns + 2, 12),
         "many": 3 * n_columns + 6,
         "tenth": max(3 * n_columns + 6, n_rows // 10),
     }

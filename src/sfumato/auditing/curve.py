@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 
-_ATTACKS = ("affine", "ransac", "ridge")
+_ATTACKS = ("affine", "shaped-affine", "ransac", "ridge")
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class Privacy:
             Nothing is added to a grade that warns already.
         """
         names = [column.name for column in self.columns if column.residual is not None and column.residual < 0.05]
-        if grade not in {"A", "B"} or not names:
+        if grade not in {"A", "B", "C"} or not names:
             return ""
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         return f" But {len(names)} of {len(self.columns)} columns are laid open almost exactly: {listed}."

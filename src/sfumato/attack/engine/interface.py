@@ -21,6 +21,7 @@ _MISSING = {
     "atom_moments": "needs the moments of the rows that share all named labels",
     "releases": "needs a second release of the same table",
     "decimals": "needs the decimals of the original columns",
+    "places": "needs the places of people in the original file",
     "kinds": "needs columns that hold categories or are released as they are",
 }
 

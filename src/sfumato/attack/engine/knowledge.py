@@ -75,6 +75,25 @@ class Attributes:
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """Where people stand in the original file, as in a public list of them (rung 4).
+
+    Parameters
+    ----------
+    rows : array of shape (m,)
+        Released rows of some people.
+    numbers : array of shape (m,)
+        Their places in the original file.
+    asked : array of shape (k,)
+        Places of others, whose rows are to be found.
+    """
+
+    rows: IntArray
+    numbers: IntArray
+    asked: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class Kinds:
     """What the columns of a table of every kind hold; anybody sees that in the release.
 
@@ -132,6 +151,8 @@ class Knowledge:
         Further releases of the same table, rows in the same order. Default: none.
     kinds : Kinds or None
         Which columns hold categories and which are kept, for tables that have such columns.
+    places : Places or None
+        Where people stand in the original file.
     seed : int
         For attacks that draw at random; unrelated to the choice of known people. Default: 0.
 
@@ -160,6 +181,7 @@ class Knowledge:
     atoms: Atoms | None = None
     releases: tuple[FloatArray, ...] = ()
     kinds: Kinds | None = None
+    places: Places | None = None
     seed: int = 0
 
     @property

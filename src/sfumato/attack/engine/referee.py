@@ -24,6 +24,7 @@ from sfumato.attack.engine.knowledge import (
     Knowledge,
     Marginals,
     Pairs,
+    Places,
     frozen,
     frozen_rows,
 )
@@ -133,6 +134,7 @@ class Referee:
             raise ParameterError(f"order must hold every row number from 0 to {n_rows - 1} once")
         # held in the order of the release: row i of both tables is the same person
         self._truth = table[positions]
+        self._positions = positions
         self._columns = tuple(columns) if columns is not None else tuple(f"c{j}" for j in range(n_columns))
         if len(self._columns) != n_columns:
             raise ParameterError(f"{len(self._columns)} column names for {n_columns} columns")
@@ -185,7 +187,7 @@ class Referee:
 
     def _known_rows(self, attack: Attack, known: int | Sequence[int] | None) -> IntArray:
         n_rows, n_columns = self._truth.shape
-        if not {"records", "pairs", "attributes"} & set(attack.entry.needs):
+        if not {"records", "pairs", "attributes", "places"} & set(attack.entry.needs):
             return np.empty(0, dtype=np.int64)
         if known is None:
             known = default_known(attack.entry, n_rows, n_columns)
@@ -210,6 +212,13 @@ class Referee:
                 size = min(len(self._people) // 4, 1000)
                 dropped = np.array(self._people[len(self._people) - size :])
                 sample = frozen(self._truth[dropped])
+        helpers = rows  # whose rows are known
+        if attack.entry.goal == "links" and {"pairs", "places"} & needs:  # others than those who are looked for
+            helpers = np.array(self._people[::-1][: min(3 * len(self._columns) + 10, len(self._people) // 4)])
+            if known is None or isinstance(known, int | np.integer):
+                rows = rows[~np.isin(rows, helpers)]
+            helpers = helpers[~np.isin(helpers, rows)]
+            dropped = rows
         held = Knowledge(
             released=self._released,
             columns=self._columns,
@@ -220,7 +229,9 @@ class Referee:
             marginals=self._marginals if "marginals" in needs else None,
             sample=sample,
             records=frozen(self._truth[rows]) if "records" in needs and rows.size else None,
-            pairs=Pairs(frozen_rows(rows), frozen(self._truth[rows])) if "pairs" in needs and rows.size else None,
+            pairs=(
+                Pairs(frozen_rows(helpers), frozen(self._truth[helpers])) if "pairs" in needs and helpers.size else None
+            ),
             attributes=self._attributes(rows) if "attributes" in needs and rows.size else None,
             clusterings=self._named.clusterings if "clusterings" in needs and self._problem is None else None,
             atom_moments=self._named.atom_moments if "atom_moments" in needs and self._problem is None else None,
@@ -228,9 +239,14 @@ class Referee:
             atoms=self._atoms if "attributes" in needs else None,
             releases=self._releases if "releases" in needs else (),
             kinds=self._kinds,
+            places=self._places(helpers, rows) if "places" in needs and rows.size else None,
             seed=self._attack_seed,
         )
         return held, rows, dropped
+
+    def _places(self, helpers: IntArray, rows: IntArray) -> Places:
+        at = self._positions
+        return Places(frozen_rows(helpers), frozen_rows(at[helpers]), frozen_rows(at[rows]))
 
     def _attributes(self, rows: IntArray) -> Attributes:
         told = None if self._atoms is None else frozen_rows(self._atoms.of_row[rows])

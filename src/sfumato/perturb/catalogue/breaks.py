@@ -17,21 +17,26 @@ _KNOWS = {  # attack -> what the attacker must know, cheapest first
     "affine-columns": "2 records",
     "affine": "d + 1 records",
     "trilateration": "d + 1 records",
+    "shaped-affine": "d + 2 records",
     "distances": "d + 2 people",
     "ransac": "3d + 6 records",
     "ridge": "3d + 6 records",
+    "group-affine": "a tenth of the records",
     "differencing": "most of a group",
     "nearest": "full records",
     "fellegi-sunter": "full records",
     "ranks": "full records",
+    "views": "full records",
+    "near-copies": "full records",
+    "directions": "full records and d + 2 others' rows",
     "likelihood": "full records",
     "clip-slack": "full records and named centres",
     "atom-likelihood": "full records and true moments",
 }
 
-LINKS = ("nearest", "fellegi-sunter", "ranks")
+LINKS = ("nearest", "fellegi-sunter", "ranks", "views")
 IN_ATOMS = ("clip-slack", "atom-likelihood")
-LINEAR = ("affine", "ransac", "ridge")
+LINEAR = ("affine", "ransac", "ridge", "shaped-affine", "group-affine")
 BY_COLUMN = ("moments", "quantiles", "affine-columns")
 
 

@@ -38,7 +38,7 @@ GEOMETRIC: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("factors", "numbers", "what each column is multiplied by; never 0"),),
-        known_breaks=broken_by("lattice", *BY_COLUMN, *LINEAR, *LINKS),
+        known_breaks=broken_by("lattice", *BY_COLUMN, *LINEAR, *LINKS, "directions"),
         paper_parameters={"factors": [0.93, 0.89]},
     ),
     Method(
@@ -64,7 +64,10 @@ GEOMETRIC: tuple[Method, ...] = (
                 search=Options((None, "range", "std")),
             ),
         ),
-        known_breaks=(*broken_by(*LINEAR, "trilateration", "distances"), *broken_by("lattice", dense=True)),
+        known_breaks=(
+            *broken_by(*LINEAR, "trilateration", "distances", "directions"),
+            *broken_by("lattice", dense=True),
+        ),
         paper_parameters={"angles": 356.71},
     ),
     Method(
@@ -78,7 +81,7 @@ GEOMETRIC: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("operations", "operations", "('add', e), ('mult', e) or ('rotate', angle, other column)"),),
-        known_breaks=broken_by(*LINEAR),
+        known_breaks=broken_by(*LINEAR, "views"),
         paper_parameters={"operations": [("add", -3.0), ("mult", 0.92)]},
     ),
 )
@@ -103,7 +106,10 @@ PROJECTIONS: tuple[Method, ...] = (
                 search=Span(0.5, 0.999),
             ),
         ),
-        known_breaks=broken_by("as-released", *BY_COLUMN, *LINEAR, "trilateration", dense=True),
+        known_breaks=(
+            *broken_by("views"),
+            *broken_by("as-released", *BY_COLUMN, *LINEAR, "trilateration", dense=True),
+        ),
         paper_parameters={"n_components": 0.99},
     ),
     Method(

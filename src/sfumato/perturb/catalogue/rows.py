@@ -229,7 +229,7 @@ METHODS: tuple[Method, ...] = (
                 secret=True,
             ),
         ),
-        known_breaks=broken_by("ransac", perturber="linear"),
+        known_breaks=broken_by("ransac", "group-affine", perturber="linear"),
         paper_parameters={"fraction": 0.10},
     ),
 )

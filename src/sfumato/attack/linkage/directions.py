@@ -1,0 +1,88 @@
+"""Rows times factors of their own, then a linear map: known rows fix the map up to a factor, directions do the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
+from sfumato.attack.linkage.linking import link_best
+
+if TYPE_CHECKING:
+    from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
+
+_MOST_COLUMNS = 30  # the system has the square of it as unknowns
+
+
+def projective_map(released: FloatArray, original: FloatArray) -> FloatArray:
+    """Return the matrix that turns released rows into the directions of their originals, up to one factor.
+
+    Parameters
+    ----------
+    released, original : arrays of shape (m, d)
+        Known rows.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> rows, turn = draw.normal(size=(6, 3)), draw.normal(size=(3, 3))
+    >>> turned = rows @ turn * draw.uniform(1, 9, size=(6, 1))
+    >>> factors = turned @ projective_map(turned, rows) / rows
+    >>> bool(np.allclose(factors, factors[:, :1]))
+    True
+    """
+    d = original.shape[1]
+    units = original / np.maximum(np.linalg.norm(original, axis=1, keepdims=True), 1e-300)
+    points = released / np.maximum(np.linalg.norm(released, axis=1, keepdims=True), 1e-300)
+    # what a row becomes must have no part across its original: one linear equation for each direction across
+    across = np.eye(d) - units[:, :, None] * units[:, None, :]
+    system = np.einsum("mi,mjk->mjik", points, across).reshape(-1, d * d)
+    _, _, right = np.linalg.svd(system.T @ system)
+    return np.asarray(right[-1].reshape(d, d))
+
+
+class Directions(Attack):
+    """Solve a linear map of directions from known rows, and link others by their direction.
+
+    Examples
+    --------
+    >>> from sfumato.attack import run_attack
+    >>> draw = np.random.default_rng(0)
+    >>> table = draw.normal(size=(200, 4)) + 2
+    >>> turned = (table * draw.uniform(0.1, 9, size=(200, 1))) @ draw.normal(size=(4, 4))
+    >>> run_attack(Directions(), table, turned).rate
+    1.0
+    """
+
+    entry = entry("directions")
+
+    def objection(self, knowledge: Knowledge) -> str | None:
+        """Return a reason when columns do not correspond, or too few rows are known."""
+        assert knowledge.pairs is not None
+        if needs_same_columns(knowledge) is not None:
+            return needs_same_columns(knowledge)
+        held, d = len(knowledge.pairs.rows), knowledge.n_columns
+        if not 2 <= d <= _MOST_COLUMNS:
+            return f"needs 2 to {_MOST_COLUMNS} columns"
+        return None if held >= d + 2 else f"needs {d + 2} known rows, {held} are known"
+
+    def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
+        """Return the rows in the direction of each person."""
+        assert knowledge.pairs is not None
+        assert knowledge.records is not None
+        deadline.check()
+        spread = knowledge.pairs.values.std(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        width = np.where(knowledge.released.std(axis=0) > 0, knowledge.released.std(axis=0), 1.0)
+        rows = knowledge.released / width
+        found = projective_map(rows[knowledge.pairs.rows], knowledge.pairs.values / spread)
+        turned, people = rows @ found, knowledge.records / spread
+        turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-300)
+        people = people / np.maximum(np.linalg.norm(people, axis=1, keepdims=True), 1e-300)
+
+        def cost(chosen: slice) -> FloatArray:
+            return np.asarray(1 - np.abs(people[chosen] @ turned.T))
+
+        return link_best(len(people), len(rows), cost, deadline, tolerance=1e-12)

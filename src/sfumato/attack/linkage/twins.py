@@ -1,0 +1,152 @@
+"""Twins: rows of two tables that are each other's nearest of all rows. Copies make more of them than chance does.
+
+Where two tables are independent samples of one population, nobody can tell from which of them a row is. So of the pairs
+of rows that are each other's nearest among all rows of both tables about half have one row in each table, whatever the
+distribution, its ties and tails. A release that holds copies, of everybody or of a few, has more such pairs. Nothing
+need be known of the order of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.special import betaincinv
+from scipy.stats import binom
+
+from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
+from sfumato.attack.engine.knowledge import guess_links
+from sfumato.attack.linkage.linking import standardise
+
+if TYPE_CHECKING:
+    from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
+
+#: how much nearer than the next row a twin is
+RATIOS = (1.0, 0.5, 0.2, 0.05, 0.01, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Twins:
+    """Pairs of rows of two tables.
+
+    Parameters
+    ----------
+    first, second : arrays of shape (p,)
+        Rows of the first table and their twins in the second.
+    pairs : int
+        Pairs of rows that are each other's nearest, wherever they stand, of which p have one row in each table.
+    chance : float
+        Share of them that would have, if both tables were samples of one population.
+    likely : float
+        Probability of so many by chance.
+    """
+
+    first: IntArray
+    second: IntArray
+    pairs: int
+    chance: float
+    likely: float
+
+    def at_least(self, doubt: float) -> float:
+        """Return how many of the pairs are no chance, with this doubt (Clopper and Pearson).
+
+        Parameters
+        ----------
+        doubt : float
+            How often fewer may be.
+        """
+        found = len(self.first)
+        if found == 0:
+            return 0.0
+        low = float(betaincinv(found, self.pairs - found + 1, doubt))
+        return max(0.0, self.pairs * (low - self.chance) / (1 - self.chance))
+
+
+def find_twins(first: FloatArray, second: FloatArray) -> Twins:
+    """Return the twins of two tables, for the nearness at which they are least likely by chance.
+
+    Parameters
+    ----------
+    first : array of shape (n, d)
+        A table, scaled.
+    second : array of shape (m, d)
+        Another one, in the same scale.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> table, other = draw.normal(size=(300, 4)), draw.normal(size=(300, 4))
+    >>> find_twins(table, other).likely > 0.01
+    True
+    >>> other[:20] = table[100:120] + 1e-6
+    >>> found = find_twins(table, other)
+    >>> len(found.first), found.likely < 1e-3
+    (20, True)
+    """
+    n, m = len(first), len(second)
+    both = np.vstack([first, second])
+    apart, near = cKDTree(both).query(both, k=3, workers=-1)
+    me = np.arange(n + m)
+    # among equal rows a row need not be the first of its own neighbours
+    own = near == me[:, None]
+    at = np.where(own[:, 0], 1, 0)
+    nearest, distance = near[me, at], apart[me, at]
+    beyond = apart[me, np.where(own[:, 2], 1, 2)]
+    lonely = distance < beyond  # three equal rows are nobody's twins
+    mutual = (nearest[nearest] == me) & lonely & lonely[nearest] & (me < nearest)
+    one, other = me[mutual], nearest[mutual]
+    ratio = distance[one] / np.minimum(beyond[one], beyond[other])
+    chance = 2 * n * m / ((n + m) * (n + m - 1))
+    cross = (one < n) != (other < n)
+    best: Twins | None = None
+    for limit in RATIOS:
+        inside = ratio <= limit
+        pairs, found = int(inside.sum()), int((inside & cross).sum())
+        likely = float(binom.sf(found - 1, pairs, chance)) if found else 1.0
+        if best is None or likely < best.likely:
+            chosen = inside & cross
+            left, right = np.minimum(one[chosen], other[chosen]), np.maximum(one[chosen], other[chosen]) - n
+            best = Twins(left, right, pairs, chance, likely)
+    assert best is not None
+    return Twins(best.first, best.second, best.pairs, best.chance, min(1.0, best.likely * len(RATIOS)))
+
+
+class NearCopies(Attack):
+    """Link a person only to a row that is far nearer than the next one: whoever was hardly changed.
+
+    Examples
+    --------
+    >>> from sfumato.attack import run_attack
+    >>> draw = np.random.default_rng(0)
+    >>> table, released = draw.normal(size=(200, 4)), draw.normal(size=(200, 4))
+    >>> released[:100] = table[:100] + 1e-4
+    >>> run_attack(NearCopies(), table, released).rate
+    0.5
+    """
+
+    entry = entry("near-copies")
+
+    def objection(self, knowledge: Knowledge) -> str | None:
+        """Return a reason when columns do not correspond."""
+        return needs_same_columns(knowledge)
+
+    def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
+        """Return rows for the people who have one far nearer than the next."""
+        assert knowledge.records is not None
+        assert knowledge.marginals is not None
+        deadline.check()
+        public = knowledge.marginals
+        people = standardise(knowledge.records, public.mean, public.sd)
+        apart, near = cKDTree(standardise(knowledge.released, public.mean, public.sd)).query(people, k=2)
+        sure = apart[:, 0] <= _FAR_NEARER ** (1 / people.shape[1]) * apart[:, 1] * (apart[:, 1] > 0) - 1e-300
+        if not sure.any():
+            raise NothingFoundError("nobody has a row that is far nearer than the next")
+        nobody = np.empty(0, dtype=np.int64)
+        found = [rows[:1] if known else nobody for rows, known in zip(near, sure, strict=True)]
+        return guess_links(found, note=f"{int(sure.sum())} people have a row far nearer than the next")
+
+
+_FAR_NEARER = 0.01  # share of the space within which the next row lies: what chance does once in a hundred times

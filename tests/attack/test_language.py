@@ -1,0 +1,47 @@
+"""Attacks that try words of a small language: each breaks what it is for, and finds nothing where there is nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sfumato.attack import Referee
+from tests.auditing import broken
+
+FRESH = broken.jitter(0.0, 0.0, shuffled=False)
+
+BREAKS = [
+    ("shaped-affine", broken.after(np.log), 0.99),
+    ("shaped-affine", broken.after(broken.normal_scores), 0.7),
+    ("shaped-affine", broken.before(np.tanh), 0.99),
+    ("group-affine", broken.by_cluster(4), 0.7),
+    ("group-affine", broken.by_cluster(4, "scale"), 0.7),
+    ("look-up", broken.cipher(1.0, permuted=True), 0.6),
+    ("low-digits", broken.digits(), 0.99),
+    ("low-digits", broken.digits(3, 5, 7), 0.99),
+    ("row-numbers", broken.row_number(1), 0.99),
+    ("views", broken.row_factor(-3, -0.5), 0.99),
+    ("views", broken.row_order(0.01), 0.99),
+    ("directions", broken.row_factor(turned=True), 0.99),
+    ("near-copies", broken.jitter(1e-3, shuffled=False), 0.99),
+]
+
+
+@pytest.mark.parametrize(("attack", "make", "share"), BREAKS, ids=[f"{row[0]}-{i}" for i, row in enumerate(BREAKS)])
+@pytest.mark.parametrize("table", [broken.skewed(800), broken.counted(800)], ids=["skewed", "counted"])
+def test_what_the_attack_is_for_is_broken_and_fresh_rows_are_not(attack, make, share, table):
+    released = make(table, np.random.default_rng(7))
+    assert Referee(table, released, seed=1).run(attack).rate >= share
+    nothing = Referee(table, FRESH(table, np.random.default_rng(8)), seed=1).run(attack)
+    assert (nothing.lift_low or 0.0) < 0.05
+    assert nothing.status in {"ineffective", "not applicable"}
+
+
+def test_people_whose_rows_are_known_are_not_those_who_are_looked_for():
+    table = broken.skewed(200)
+    referee = Referee(table, table)
+    held = referee.knowledge("directions")
+    assert not {tuple(row) for row in held.records} & {tuple(row) for row in held.pairs.values}
+    places = referee.knowledge("row-numbers").places
+    assert not set(places.numbers) & set(places.asked)
+    assert len(places.asked) + len(places.numbers) == 200
