@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix frontier reproduce docs walks tables golden guide golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix frontier reproduce docs walks tables golden guide tutorial golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -80,6 +80,10 @@ golden: $(STAMP) ## regenerate the golden digests (only with a new stream versio
 
 guide: $(STAMP) browser ## the measured parts of docs/guide: comparison on the demo table, chart, picture of a report
 	$(BIN)/python tools/make_guide.py
+
+tutorial: $(STAMP) ## what the commands of the tutorial print, and the measured parts of docs/concepts
+	$(BIN)/python tools/make_tutorial.py
+	$(BIN)/python tools/make_concepts.py
 
 golden-reports: $(STAMP) ## regenerate the golden report pages (look at the difference first)
 	$(BIN)/python -m tests.report.reports

@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 #: fixtures of a module that take long: one worker makes each of them, for all tests that ask for it
-LONG = {"told", "demo", "whole", "found", "million", "site"}
+LONG = {"told", "demo", "whole", "found", "million", "site", "made"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -23,6 +23,7 @@ def methods_page() -> str:
     """Return the page of all methods."""
     rows = [(f"[{one.name}](#{one.name.lower()})", code(one.id), one.summary, one.tier) for one in methods()]
     lines = ["# Methods", "", "Every method of the catalogue, with its parameters and who breaks it.", ""]
+    lines += ["[Which method for whom](../concepts/which-method.md) helps to choose.", ""]
     lines += [table(("method", "id", "what it does", "tier"), rows)]
     for one in methods():
         lines += [f"## {one.name}", "", *method_section(one)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: heading -> pages, as they stand on the left
 SECTIONS = {
-    "Begin": ("guide/install", "guide/tour", "studio"),
+    "Begin": ("guide/tour", "guide/install", "studio"),
     "How to": (
         "guide/policy",
         "guide/keys",
@@ -18,6 +18,10 @@ SECTIONS = {
         "scaling",
     ),
     "Concepts": (
+        "concepts/grades",
+        "concepts/which-method",
+        "concepts/for-your-miner",
+        "concepts/for-your-lawyer",
         "attacks",
         "guard",
         "limitations",
