@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import click
 
+import sfumato as sf
 from sfumato.attack import attacks
 from sfumato.cli import COMMANDS
 from sfumato.metrics import catalogue
 from sfumato.perturb import methods
 from tools.website import catalogue_pages, command_pages, format_page, policy_page
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_commands_have_every_option_that_help_shows() -> None:
@@ -77,3 +81,13 @@ def test_words_of_cells_stay_in_their_cells() -> None:
     from tools.website.markdown import table
 
     assert table(("a", "b"), [("x | y", "two\nlines")]).splitlines()[-1] == "| x \\| y | two lines |"
+
+
+def test_policies_on_the_pages_of_concepts_are_policies() -> None:
+    pages = (ROOT / "docs" / "concepts").glob("*.md")
+    policies = [
+        text for page in pages for text in re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    ]
+    assert policies
+    for text in policies:
+        assert sf.parse_policy(text)

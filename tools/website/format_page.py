@@ -19,6 +19,7 @@ FORMATS = {
     "sfumato-key": "a key file: 32 secret bytes, readable by its owner alone",
     "sfumato-receipt": "a receipt: what the owner needs beside the key, sealed under it",
     "sfumato-history": "the history beside the keys: keyed fingerprints of released tables",
+    "sfumato-history-key": "the key of the history, which is no key of a release",
     "sfumato-history-people": "the sealed file of the history: keyed hashes of released people",
     "sfumato-shared": "what owners exchange who release together, sealed under their shared key",
     "sfumato-audit": "an audit: `sfumato audit --json`, `Audit.to_json`",
