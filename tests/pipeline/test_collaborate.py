@@ -54,7 +54,7 @@ def test_the_union_of_the_owners_releases_is_the_release_of_the_union(tables: Pa
     policy = tables / "policy.toml"
     policy.write_text(
         '[columns]\nidentifier = ["id"]\nkeep = ["town"]\n[column.age]\nbounds = [10, 99]\n[release]\nshuffle = false\n'
-        f'[method]\nname = "{method}"\n' + ("clusterings = [2, 3]\ndraws = 2\n" if method == "mix" else "")
+        f'[method]\nname = "{method}"\n' + ('clusterings = [2, 3, "ward 3"]\ndraws = 2\n' if method == "mix" else "")
     )
     key = tables / "shared.key"
     sf.release(tables / "all.csv", tables / "expected.csv", policy, key)

@@ -27,7 +27,7 @@ from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
 SETTINGS = {
     "chaotic": {"source": "keyed"},
-    "mix": {"clusterings": [2, 3]},
+    "mix": {"clusterings": [2, 3, "ward 3"]},
     "exchange": {"clusterings": [2, 3], "draws": 1},
     "rp": {"n_components": 2},
 }

@@ -184,7 +184,8 @@ class AuditSession(Hidden):
     @property
     def _kept_clusters(self) -> Sequence[int]:
         n_rows = len(self.tables.original)
-        return every_rung(n_rows) if self._public.get("clusterings") == LADDER else clusters_of(self._public, n_rows)
+        ladder = LADDER in (self._public.get("clusterings") or ())
+        return every_rung(n_rows) if ladder else clusters_of(self._public, n_rows)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""

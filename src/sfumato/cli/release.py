@@ -40,6 +40,13 @@ from sfumato.receipts.shown import Receipt
     type=click.Choice(["coarse", "medium", "fine"]),
     help="How much of the clusters is kept, against how much is hidden. [default: medium]",
 )
+@click.option(
+    "--clustering",
+    "clusterings",
+    multiple=True,
+    metavar="NAME",
+    help="Keep this clustering besides the ladder, as 'ward 5' or 'gaussian mixture 4'; may be repeated.",
+)
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Drop this column; may be repeated.")
 @click.option("--keep", multiple=True, metavar="COL", help="Release this column unchanged; may be repeated.")
 @click.option("--record-id", metavar="COL", help="The column that names a person: one noise for all rows of a person.")
@@ -93,6 +100,7 @@ def release(
     method_name: str | None,
     settings: tuple[str, ...],
     detail: str | None,
+    clusterings: tuple[str, ...],
     identifier: tuple[str, ...],
     keep: tuple[str, ...],
     record_id: str | None,
@@ -148,6 +156,7 @@ def release(
             method=method_name,
             parameters=parse_settings(settings),
             detail=detail,
+            clusterings=("ladder", *clusterings) if clusterings else None,
             identifier=identifier,
             keep=keep,
             record_id=record_id,

@@ -208,6 +208,7 @@ def run_rounds(rounds: Rounds, answer: Answer, n_rows: int) -> Any:
         filled, seen = answer(fitting.wanted)
         if seen is not None:
             seen.require_whole(n_rows)
+        filled.conclude()
         fitting.send(filled)
     return fitting.fitted
 

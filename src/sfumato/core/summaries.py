@@ -8,6 +8,7 @@ in their last bits, and with them every released value.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,6 +50,9 @@ class Summary(ABC):
     @abstractmethod
     def merge(self, other: Self) -> None:
         """Add everything another summary has seen (other rows)."""
+
+    def conclude(self) -> None:  # noqa: B027  # most have nothing to do
+        """Do what is done once, where all rows have been merged; see `Concluded`."""
 
 
 class Survey(Summary):
@@ -356,3 +360,31 @@ class Together(Summary):
     def merge(self, other: Self) -> None:
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             mine.merge(theirs)
+
+
+class Concluded(Together):
+    """Several summaries filled in one pass, and what is made of them once and travels with them.
+
+    What is not the same on every machine is made where all rows have been merged; whoever runs the rounds again is
+    sent the result.
+
+    Parameters
+    ----------
+    parts : list of Summary
+    work : callable
+        The filled parts -> plain values.
+    """
+
+    learnt: ClassVar[tuple[str, ...]] = ("parts", "found")
+
+    def __init__(self, parts: list[Summary], work: Callable[[list[Summary]], Any]) -> None:
+        super().__init__(parts)
+        self._work = work
+        self.found: Any = None
+
+    def fresh(self) -> Self:
+        return type(self)([part.fresh() for part in self.parts], self._work)
+
+    def conclude(self) -> None:
+        if self.found is None:
+            self.found = self._work(self.parts)

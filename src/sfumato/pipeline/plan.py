@@ -69,6 +69,7 @@ def settle_policy(
     shuffle: bool | None = None,
     row_id: bool | None = None,
     detail: str | Mapping[str, Any] | None = None,
+    clusterings: Sequence[int | str] | None = None,
     repeated: str | None = None,
     history: Sequence[str | os.PathLike[str]] = (),
 ) -> Policy:
@@ -95,6 +96,8 @@ def settle_policy(
     settled.release.history = [*settled.release.history, *(os.fspath(folder) for folder in history)]
     if detail is not None:
         settled.detail = Detail.of(detail)
+    if clusterings is not None:
+        settled.clusterings = [clusterings] if isinstance(clusterings, str) else list(clusterings)
     if isinstance(method, str) and (settled.method is None or settled.method.name != method):
         settled.method = MethodChoice(name=method)
     if parameters:
@@ -240,12 +243,14 @@ def build_perturber(policy: Policy) -> Any:
     """Return the perturber of a policy: its method, enhanced and guarded as it says."""
     row = _row(policy)
     parameters = policy.method.parameters if policy.method else {}
-    if policy.detail is not None:
-        if not any(parameter.name == "detail" for parameter in row.parameters):
+    for name, asked in (("detail", policy.detail), ("clusterings", policy.clusterings)):
+        if asked is None:
+            continue
+        if not any(parameter.name == name for parameter in row.parameters):
             raise PolicyError(
-                f"{policy.where('detail')}{row.name} [{row.id}] keeps no ladder of clusterings", hint="leave detail out"
+                f"{policy.where(name)}{row.name} [{row.id}] keeps no ladder of clusterings", hint=f"leave {name} out"
             )
-        parameters = {"detail": policy.detail.parameter, **parameters}
+        parameters = {name: asked.parameter if isinstance(asked, Detail) else tuple(asked), **parameters}
     check_settings(row, parameters, policy)
     perturber = row.load()(**parameters)
     if policy.enhance is not None:
@@ -283,7 +288,7 @@ def check_settings(row: Method, parameters: Mapping[str, Any], policy: Policy) -
     """
     known = {parameter.name: parameter for parameter in row.parameters}
     for name, value in parameters.items():
-        where = policy.where("method", name)
+        where = policy.where("method", name) if policy.method else policy.where(name)
         if name not in known:
             near = nearest_name(name, list(known))
             listed = ", ".join(known) or "none"

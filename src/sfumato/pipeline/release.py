@@ -45,6 +45,7 @@ def release(
     method: Any = None,
     parameters: Mapping[str, Any] | None = None,
     detail: str | Mapping[str, Any] | None = None,
+    clusterings: Sequence[int | str] | None = None,
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
     record_id: str | None = None,
@@ -91,6 +92,9 @@ def release(
     detail : "coarse", "medium", "fine", or mapping of str to number, optional
         How finely the ladder of kept clusterings may cut the table; see `AtomMixing`. More detail keeps more of the
         clusters and hides less.
+    clusterings : sequence of int or str, optional
+        What the release keeps: "ladder", numbers of k-means clusters, other clusterers by name, as "ward 5". Default:
+        the ladder.
     identifier, keep : sequences of str
         Columns to drop and columns to release unchanged, added to those of the policy. Default: none.
     record_id : str, optional
@@ -165,6 +169,7 @@ def release(
         shuffle=shuffle,
         row_id=row_id,
         detail=detail,
+        clusterings=clusterings,
         repeated=repeated,
         history=history,
     )

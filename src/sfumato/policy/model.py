@@ -211,6 +211,8 @@ class Policy(_Strict):
         Clusterings that the release must keep.
     detail : Detail, optional
         How finely the ladder of kept clusterings may cut the table.
+    clusterings : list of int or str, optional
+        What the release keeps: "ladder", numbers of k-means clusters, other clusterers by name as "ward 5".
     audit : Limits, optional
         Limits that the audit must find before the release appears.
     release : ReleaseChoice
@@ -233,6 +235,7 @@ class Policy(_Strict):
     enhance: Enhance | None = None
     guard: Guard | None = None
     detail: Detail | None = None
+    clusterings: list[int | str] | None = Field(default=None, min_length=1)
     audit: Limits | None = None
     release: ReleaseChoice = Field(default_factory=ReleaseChoice)
     missing_values: list[str] = Field(default_factory=list)

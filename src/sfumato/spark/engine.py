@@ -92,6 +92,7 @@ class SparkEngine:
         for learnt in self._summaries("fitting", cells, errand):
             filled.merge(filled_summary(empty, learnt))
         if self._rounds is not None:
+            filled.conclude()
             self._rounds = {**self._rounds, "learnt": [*self._rounds["learnt"], learnt_of(filled)]}
         return filled, None
 

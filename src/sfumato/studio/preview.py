@@ -138,9 +138,12 @@ def _use_known_clusterings(perturber: Any, prepared: Prepared) -> None:
         if parameter.kind == "perturber":
             _use_known_clusterings(value, prepared)
         elif parameter.kind == "clusterings" and perturber.scaling == "std":
-            wanted = CLUSTERS if isinstance(value, str) else value
-            if set(wanted) <= set(CLUSTERS) and not prepared.mixed:
-                wanted = tuple(SimpleNamespace(cluster_centers_=prepared.centres(k)) for k in wanted)
+            given = [value] if isinstance(value, str) else value
+            wanted = tuple(k for one in given for k in (CLUSTERS if one == "ladder" else (one,)))
+            if not prepared.mixed and all(k in CLUSTERS or isinstance(k, str) for k in wanted):
+                wanted = tuple(
+                    k if isinstance(k, str) else SimpleNamespace(cluster_centers_=prepared.centres(k)) for k in wanted
+                )
             setattr(perturber, parameter.name, wanted)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sfumato.perturb.mechanism.parameters import Parameter, Span
 
 _NUMERIC = {"number", "numbers", "integer", "number or integer"}
-CONTROLS = ("slider", "number", "choice", "flag", "fixed")
+CONTROLS = ("slider", "number", "choice", "names", "flag", "fixed")
 _WORDS = {"choice", "detail"}  # one word of several
 SHOWN = {*_NUMERIC, *_WORDS, "flag"}  # kinds of parameters that have a control
 
@@ -39,6 +39,8 @@ def control(parameter: Parameter) -> dict[str, Any]:
         return {**data, "control": "choice", "choices": list(parameter.choices)}
     if parameter.kind == "flag":
         return {**data, "control": "flag"}
+    if parameter.kind == "clusterings" and isinstance(parameter.default, str):
+        return {**data, "control": "names"}
     if parameter.kind not in _NUMERIC:
         return {**data, "control": "fixed", "default": None, "text": _text(parameter.default)}
     whole = parameter.kind == "integer"

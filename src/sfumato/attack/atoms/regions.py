@@ -192,9 +192,9 @@ def clusters_of(parameters: Mapping[str, object], n_rows: int) -> tuple[int, ...
     ((2, 4), (2, 3, 5, 8, 12))
     """
     named = parameters.get("clusterings")
-    if isinstance(named, list | tuple | range) and named and all(isinstance(k, int) for k in named):
-        return tuple(named)
-    if named != LADDER:
+    if isinstance(named, list | tuple | range) and LADDER not in named:
+        return tuple(k for k in named if isinstance(k, int)) or CLUSTERS
+    if named is None:
         return CLUSTERS
     return _RUNGS if n_rows >= _FEW_ROWS else tuple(k for k in _RUNGS if k <= _FEW_CLUSTERS)
 

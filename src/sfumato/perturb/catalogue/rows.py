@@ -16,7 +16,7 @@ _CLUSTERINGS = Parameter(
     "clusterings",
     "clusterings",
     "ladder",
-    "what to keep: the ladder (k-means with every number of clusters to 20), numbers of clusters, or fitted clusterers",
+    "what to keep: the ladder (k-means with every number of clusters to 20), numbers of clusters, clusterers by name",
 )
 _DETAIL = Parameter(
     "detail",
@@ -134,7 +134,7 @@ METHODS: tuple[Method, ...] = (
             replace(
                 _CLUSTERINGS,
                 help="what to keep: the ladder (k-means with every number of clusters to 20, and k-prototypes), "
-                "numbers of clusters, k-prototypes with its number, or fitted clusterers",
+                "numbers of clusters, clusterers by name",
             ),
             _DETAIL,
             Parameter("kinds", "kinds", None, "what the columns hold: continuous, count or category", optional=True),

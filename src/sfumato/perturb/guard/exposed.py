@@ -20,7 +20,8 @@ from sfumato.core.rows import RowRange, Rows
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.perturb.guard.collected import Collected, WholeTable
-from sfumato.perturb.guard.named import Named, Space, find_space, is_count, rungs
+from sfumato.perturb.guard.named import Named, Space, find_space
+from sfumato.perturb.guard.wanted import is_count, rungs
 
 COMPANY = 10  # people that a kept cluster has at least
 FEWEST_ROWS = 200  # of a table in which anybody has company
@@ -181,6 +182,4 @@ def with_company(named: Named, sample: Floats, n_rows: int) -> Named:
         lost = [int(count.argmin()) if len(count) > 1 and count.min() < fewest else None for count in counts]
         if all(at is None for at in lost):
             return named
-        pairs = zip(named.centres, lost, strict=True)
-        kept = tuple(centres if at is None else np.delete(centres, at, axis=0) for centres, at in pairs)
-        named = replace(named, centres=kept)
+        named = named.without(lost)

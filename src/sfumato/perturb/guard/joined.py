@@ -130,7 +130,8 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
     """
     n = int(atoms.counts.sum())
     most = max(1, int(detail.atoms * n * max(1.0, (_USUAL_ROWS / n) ** 0.5)))
-    joining = _Joining(atoms.labels, atoms.counts, _weights(atoms.named), _lonely(atoms, detail.rows))
+    labels = atoms.named.merged(atoms.labels)
+    joining = _Joining(labels, atoms.counts, _weights(atoms.named), _lonely(atoms, detail.rows))
     home = tried = joining.run(most, detail.rows).home()
     while _loss(atoms, tried) <= detail.loss and residual(tried) < detail.residual and len(joining) > 1:
         tried = joining.run(int(len(joining) * _STEP), detail.rows).home()
@@ -164,7 +165,7 @@ def joined(atoms: Atoms, home: Integers) -> Atoms:
 def _lonely(atoms: Atoms, least: int) -> Flags:
     """Return which atoms lie in a cluster of fewer rows than some."""
     lonely = np.zeros(len(atoms), dtype=bool)
-    for labels, size in zip(atoms.labels.T, atoms.named.sizes, strict=True):
+    for labels, size in zip(atoms.named.merged(atoms.labels).T, atoms.named.sizes, strict=True):
         lonely |= np.bincount(labels, weights=atoms.counts, minlength=size)[labels] < least
     return lonely
 
@@ -176,7 +177,8 @@ def _weights(named: Named) -> list[int]:
 
 def _loss(atoms: Atoms, home: Integers) -> float:
     """Return the share of labels that rows give up."""
-    changed = (atoms.labels != atoms.labels[home]).sum(axis=1)
+    labels = atoms.named.merged(atoms.labels)
+    changed = (labels != labels[home]).sum(axis=1)
     return int((changed * atoms.counts).sum()) / (int(atoms.counts.sum()) * len(atoms.named.sizes))
 
 

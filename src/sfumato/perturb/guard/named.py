@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,16 +19,13 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError
+from sfumato.perturb.guard.wanted import MANY_ROWS, count_of_prototypes, is_count
 
 USUAL_CARE = 6
 _HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
 _STARTS = 20  # of k-means, times the care
 _LARGE, _MOST_STARTS = 1 << 18, 60  # regions of a table that is too large for more starts than that
 _GAMMA = 0.5  # what a differing category weighs in k-prototypes: half of a standard deviation, squared, as is usual
-_TOP, _SMALL_TOP, _EXACT_TOP = 20, 12, 8  # of the ladder
-_LARGE_TABLE, _ROWS_EACH = 2000, 25  # rows from which the ladder is whole, and that a cluster has on average at least
-_MANY_ROWS = 1 << 16  # from which rungs are fewer and named with less effort: there each of them takes long
-_PROTOTYPE_RUNGS = ("k-prototypes 3", "k-prototypes 5")
 _RUNG_STARTS, _FEW_RUNG_STARTS = 60, 24
 _ENDLESS = 300  # rounds, after which hardly anything changes
 _ALL_ROUNDS = 1 << 14  # rows up to which the better starts go on to their ends
@@ -140,6 +136,10 @@ class Named(Hidden):
         the space; None or nothing at all: the same everywhere.
     doubts : tuple of float
         Share of the labels that a miner with starts of their own gives otherwise, on average; 0 where it is not known.
+    clusters : tuple of arrays of shape (k,) or None
+        The cluster that each centre stands for, where several are prototypes of one; None or nothing at all: its own.
+    told : tuple of str
+        What the owner should know of clusterings that are not k-means.
     """
 
     space: Space
@@ -148,6 +148,8 @@ class Named(Hidden):
     modes: tuple[bool, ...] = ()
     doubts: tuple[float, ...] = ()
     weights: tuple[Floats | None, ...] = ()
+    clusters: tuple[Integers | None, ...] = ()
+    told: tuple[str, ...] = ()
 
     @cached_property
     def stacked(self) -> Floats:
@@ -176,13 +178,28 @@ class Named(Hidden):
         """
         if not any(one is not None for one in self.weights):
             return centres, (centres * centres).sum(axis=1) / 2
-        every = [
-            np.ones((size, centres.shape[1])) if one is None else np.tile(one, (size, 1))
-            for one, size in zip(self.weights, self.sizes, strict=True)
-        ]
-        weights = np.concatenate(every * (len(centres) // len(self.stacked)))
-        pulls: Floats = np.rint(weights * centres)
-        return pulls, np.rint(sum_in_order(weights * centres * centres)) / 2
+        weighted, ends = np.empty_like(centres), np.cumsum(self.sizes * (len(centres) // len(self.stacked)))
+        for index, end in enumerate(ends):
+            one, size = self.weights[index % len(self.weights)], self.sizes[index % len(self.sizes)]
+            weighted[end - size : end] = _weighted(centres[end - size : end], one)
+        return np.rint(weighted), np.rint(sum_in_order(weighted * centres)) / 2
+
+    def merged(self, labels: Integers) -> Integers:
+        """Return labels with one number for all prototypes of a cluster, shape (a, clusterings) as they were."""
+        if not any(one is not None for one in self.clusters):
+            return labels
+        columns = [own if of is None else of[own] for own, of in zip(labels.T, self.clusters, strict=True)]
+        return np.stack(columns, axis=1)
+
+    def without(self, lost: Sequence[int | None]) -> Named:
+        """Return the clusterings without some centres: one of each, or None."""
+        pairs = list(zip(self.centres, lost, strict=True))
+        of = zip(self.clusters, lost, strict=False)
+        return replace(
+            self,
+            centres=tuple(centres if at is None else np.delete(centres, at, axis=0) for centres, at in pairs),
+            clusters=tuple(one if at is None or one is None else np.delete(one, at) for one, at in of),
+        )
 
     def labels(self, inside: Floats) -> Integers:
         """Return the label of every row in every clustering, shape (clusterings, rows)."""
@@ -193,27 +210,13 @@ class Named(Hidden):
         return np.stack([best_row(scores[end - size : end]) for end, size in zip(ends, self.sizes, strict=True)])
 
 
-def rungs(n_rows: int, *, categories: bool, exact: bool) -> tuple[Any, ...]:
-    """Return the clusterings of the ladder: k-means with every number of clusters that a miner may ask for.
-
-    Parameters
-    ----------
-    n_rows : int
-        Small tables have fewer clusters than large ones; very large ones keep every second number above 12, between
-        which the others are kept well enough.
-    categories : bool
-        Whether to keep k-prototypes, too.
-    exact : bool
-        Whether every centre must stay exactly: then atoms cannot join one another, and only a few clusterings are kept.
-
-    Examples
-    --------
-    >>> rungs(500, categories=False, exact=False)[-1], rungs(10**6, categories=True, exact=False)[-4:]
-    (12, (18, 20, 'k-prototypes 3', 'k-prototypes 5'))
-    """
-    top = _EXACT_TOP if exact else max(2, min(_TOP if n_rows >= _LARGE_TABLE else _SMALL_TOP, n_rows // _ROWS_EACH))
-    every = [k for k in range(2, top + 1) if k <= _SMALL_TOP or n_rows <= _MANY_ROWS or k % 2 == 0]
-    return (*every, *(_PROTOTYPE_RUNGS if categories else ()))
+def _weighted(centres: Floats, weights: Floats | None) -> Floats:
+    """Return centres times what differences count: one number for each dimension, or a matrix of their products."""
+    if weights is None:
+        return centres
+    if weights.ndim == 1:
+        return weights * centres
+    return np.stack([sum_in_order(centres * row) for row in weights], axis=1)
 
 
 def name_clusterings(
@@ -226,6 +229,7 @@ def name_clusterings(
     *,
     ladder: bool = False,
     weights: Sequence[Floats] = (),
+    foreign: Sequence[Mapping[str, Any]] = (),
 ) -> Named:
     """Return the centres of the clusterings to keep.
 
@@ -246,6 +250,8 @@ def name_clusterings(
         Whether the clusterings are rungs of the ladder, which are many.
     weights : sequence of arrays of shape (d,)
         Other scalings in which k-means is named, too: what a squared difference in each dimension counts there.
+    foreign : sequence of mappings
+        What is kept of other clusterers, which stand behind these; see `make_foreign`.
     """
     steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
     distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
@@ -266,6 +272,7 @@ def name_clusterings(
             found.append(_One(_given(space, wanted.cluster_centers_, len(steps))))
         else:
             found.append(_One(_prototypes(steps, wanted.labels_, numbers, streams, f"given {index}")))
+    found += [_One(one["centres"], weights=one["weights"], clusters=one["clusters"]) for one in foreign]
     if not found:
         found.append(_One(np.zeros((1, len(steps)))))
     return Named(
@@ -275,6 +282,8 @@ def name_clusterings(
         tuple(one.modes for one in found),
         tuple(one.doubt for one in found),
         tuple(one.weights for one in found),
+        tuple(one.clusters for one in found),
+        tuple(str(one["told"]) for one in foreign),
     )
 
 
@@ -286,6 +295,16 @@ class _One(NamedTuple):
     modes: bool = False
     doubt: float = 0.0
     weights: Floats | None = None
+    clusters: Integers | None = None
+
+
+class Given(NamedTuple):
+    """What is kept of a clustering that is not k-means: centres, and for `Named` their clusters, weights and a note."""
+
+    centres: Floats
+    clusters: Integers | None
+    weights: Floats | None
+    told: str
 
 
 def _rung_elsewhere(steps: Floats, weights: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -> _One:
@@ -302,31 +321,12 @@ def _rung(steps: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -
     """Return k-means with a number of clusters."""
     starts = min(_STARTS * care, _MOST_STARTS) if steps.size > _LARGE else _STARTS * care
     if ladder:
-        starts = min(starts, _RUNG_STARTS if steps.shape[1] <= _MANY_ROWS else _FEW_RUNG_STARTS)
+        starts = min(starts, _RUNG_STARTS if steps.shape[1] <= MANY_ROWS else _FEW_RUNG_STARTS)
     # many clusters have many optima of nearly one cost: only runs that have ended can be compared
     rounds = _ENDLESS if ladder and steps.shape[1] <= _ALL_ROUNDS else FEW_ROUNDS
     words = streams.scalars("k-means", f"{k}", 3 * k * starts)
     centres, doubt = likely_centres(steps, k, words, starts=starts, rounds=rounds)
     return _One(centres, counted=True, doubt=doubt)
-
-
-def is_count(wanted: Any) -> bool:
-    """Tell whether a clustering is given as a number of k-means clusters."""
-    return isinstance(wanted, Integral) and not isinstance(wanted, bool)
-
-
-def count_of_prototypes(wanted: Any) -> int | None:
-    """Return the number of clusters of "k-prototypes 3"; None for anything else.
-
-    Examples
-    --------
-    >>> count_of_prototypes("k-prototypes 3"), count_of_prototypes(3)
-    (3, None)
-    """
-    if not isinstance(wanted, str):
-        return None
-    name, _, count = wanted.partition(" ")
-    return int(count) if name == "k-prototypes" and count.isdecimal() and int(count) > 0 else None
 
 
 def _k_prototypes(space: Space, steps: Floats, k: int, streams: Streams, care: int) -> Floats:

@@ -18,7 +18,7 @@ from sfumato.core.passes import Facts, Rounds, ask, ask_both
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Moments, Sample
+from sfumato.core.summaries import Concluded, Moments, Sample
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
@@ -32,22 +32,16 @@ from sfumato.perturb.guard.exposed import (
     most_held_back,
     with_company,
 )
+from sfumato.perturb.guard.foreign import Rows as ForeignRows
+from sfumato.perturb.guard.foreign import check_foreign, described, is_foreign, is_pipeline, make_foreign
 from sfumato.perturb.guard.joined import Inside, Joined, detail_of, join_atoms
-from sfumato.perturb.guard.named import (
-    USUAL_CARE,
-    Space,
-    count_of_prototypes,
-    find_space,
-    is_count,
-    name_clusterings,
-    other_weights,
-    rungs,
-)
+from sfumato.perturb.guard.named import USUAL_CARE, Space, find_space, name_clusterings, other_weights
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Guard
 from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimals
 from sfumato.perturb.guard.sums import ClusterSums
+from sfumato.perturb.guard.wanted import count_of_prototypes, has_ladder, is_count, rungs, spelled_out
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.state import FittedState
 
@@ -125,7 +119,19 @@ def _centres(atoms: Atoms) -> Floats:
 
 
 def _has_centres(wanted: Any) -> bool:
+    if is_pipeline(wanted):
+        last = wanted.steps[-1][1]
+        return hasattr(last, "predict") or not hasattr(last, "labels_")
     return is_count(wanted) or isinstance(wanted, str) or hasattr(wanted, "cluster_centers_")
+
+
+def _plain(wanted: Any) -> Any:
+    """Return a clustering as plain values, by which streams differ."""
+    if is_count(wanted):
+        return int(wanted)
+    if isinstance(wanted, str) or is_pipeline(wanted):
+        return described(wanted)
+    return np.asarray(wanted.cluster_centers_ if hasattr(wanted, "cluster_centers_") else wanted.labels_)
 
 
 class GuardShell(Perturber):
@@ -143,16 +149,18 @@ class GuardShell(Perturber):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         detail_of(self.detail)
-        for wanted in () if self._on_ladder else self.clusterings:
-            if is_count(wanted):
+        for wanted in spelled_out(self.clusterings, ()):
+            if is_foreign(wanted):
+                check_foreign(wanted)
+            elif is_count(wanted):
                 if int(wanted) < 1:
                     raise ParameterError(f"{type(self).__name__}: a clustering of {wanted} clusters does not exist")
             elif count_of_prototypes(wanted) is not None and self.exchanges:
                 continue
             elif not hasattr(wanted, "cluster_centers_") and not hasattr(wanted, "labels_"):
                 raise ParameterError(
-                    f"{type(self).__name__}: clusterings take numbers of k-means clusters or fitted clusterers, "
-                    f"got {type(wanted).__name__}",
+                    f"{type(self).__name__}: clusterings take numbers of k-means clusters, names of clusterers, fitted "
+                    f"clusterers or pipelines, got {type(wanted).__name__}",
                     hint="fit the clusterer first; clone() unfits it unless it is in sklearn.frozen.FrozenEstimator",
                 )
 
@@ -162,19 +170,11 @@ class GuardShell(Perturber):
             own.pop("other_scalings", None)
         for name in ("exposed", "most_held_back"):  # who is held back shows in the table that is left
             own.pop(name, None)
-        if self._on_ladder:
+        if isinstance(self.clusterings, str):
             return own
-        own.pop("detail", None)  # nothing joins then: releases of earlier versions come out the same
-        own["clusterings"] = [
-            int(wanted)
-            if is_count(wanted)
-            else wanted
-            if isinstance(wanted, str)
-            else np.asarray(
-                getattr(wanted, "cluster_centers_", None) if hasattr(wanted, "cluster_centers_") else wanted.labels_
-            )
-            for wanted in self.clusterings
-        ]
+        if not self._on_ladder:
+            own.pop("detail", None)  # nothing joins then: releases of earlier versions come out the same
+        own["clusterings"] = [_plain(wanted) for wanted in self.clusterings]
         return own
 
     def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None, threads: int) -> Streams:
@@ -236,8 +236,9 @@ class GuardShell(Perturber):
         return settling, tuple(int(number) for number in left_outside.sorted(0)[0])
 
     def _notes(self, fitted: Any) -> tuple[str, ...]:
-        joined = getattr(fitted, "joined", None) or getattr(getattr(fitted, "found", None), "joined", None)
-        return () if joined is None else (str(joined),)
+        found = getattr(fitted, "found", fitted)
+        joined = getattr(found, "joined", None)
+        return (*(() if joined is None else (str(joined),)), *found.atoms.named.told)
 
     def _exposed_rounds(self, facts: Facts, streams: Streams) -> Rounds | None:
         wanted = self._wanted(facts, categories=False)
@@ -267,11 +268,36 @@ class GuardShell(Perturber):
         return self.exposed == "hold back" and not self._exact and facts.n_rows >= FEWEST_ROWS
 
     def _wanted(self, facts: Facts, *, categories: bool) -> Sequence[Any]:
-        """Return the clusterings to keep."""
-        if not self._on_ladder:
-            wanted: Sequence[Any] = self.clusterings
-            return wanted
-        return rungs(facts.n_rows, categories=categories, exact=self._exact)
+        """Return the clusterings to keep, one by one, that are k-means, k-prototypes or fitted clusterers."""
+        every = spelled_out(self.clusterings, rungs(facts.n_rows, categories=categories, exact=self._exact))
+        return tuple(wanted for wanted in every if not is_foreign(wanted))
+
+    def _sampled(
+        self, facts: Facts, streams: Streams, *, coded: bool = False
+    ) -> Generator[Any, Any, tuple[Moments, Sample, Sequence[Any]]]:
+        """Yield the pass that takes moments and a sample; return them, and what is kept of other clusterers.
+
+        Parameters
+        ----------
+        coded : bool
+            Whether numbers stand for texts.
+        """
+        asked = (Moments(facts.low, facts.high, cross=False), Sample(SAMPLE_ROWS, streams.subkey("clustering sample")))
+        foreign = [wanted for wanted in spelled_out(self.clusterings, ()) if is_foreign(wanted)]
+        if not foreign:
+            return (*(yield from ask_both(*asked)), ())
+
+        def work(parts: list[Any]) -> list[dict[str, Any]]:
+            moments, sample = parts
+            rows = sample.values()
+            space = self._space(facts, moments, rows)
+            return make_foreign(foreign, ForeignRows(space, rows, sample.labels(), facts.n_rows, coded), streams)
+
+        filled = yield from ask(Concluded(list(asked), work))
+        moments, sample = filled.parts
+        assert isinstance(moments, Moments)
+        assert isinstance(sample, Sample)
+        return moments, sample, filled.found
 
     def _space(self, facts: Facts, moments: Moments, sample: Floats) -> Space:
         """Return the space in which the clusterings are named."""
@@ -280,7 +306,7 @@ class GuardShell(Perturber):
     @property
     def _on_ladder(self) -> bool:
         """Whether the kept clusterings are those of the ladder."""
-        return isinstance(self.clusterings, str)
+        return has_ladder(self.clusterings)
 
     @property
     def _exact(self) -> bool:
@@ -301,14 +327,13 @@ class GuardShell(Perturber):
         """Yield the passes that name the clusterings and count the atoms."""
         decimals = column_decimals(self.decimals, facts)
         low, high = column_bounds(self.bounds, facts)
-        sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
-        moments, sample = yield from ask_both(Moments(facts.low, facts.high, cross=False), sample)
+        moments, sample, foreign = yield from self._sampled(facts, streams)
         rows, ladder = sample.values(), self._on_ladder
         space = self._space(facts, moments, rows)
         wanted = self._wanted(facts, categories=False)
         weights = other_weights(facts, moments, space, self.other_scalings)
         named = name_clusterings(
-            space, wanted, rows, sample.labels(), streams, self._care, ladder=ladder, weights=weights
+            space, wanted, rows, sample.labels(), streams, self._care, ladder=ladder, weights=weights, foreign=foreign
         )
         if self._holds_back(facts):
             named = with_company(named, rows, facts.n_rows)

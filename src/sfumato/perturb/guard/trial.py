@@ -7,6 +7,8 @@ draws it is says no more than that number.
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
@@ -77,7 +79,7 @@ class Trial:
             found = [_expected(self._before[index], self._likely(index, own, _STARTS)) for own in seen]
             wrong += sum(max(0.0, rate - floor) for rate in found) / len(found)
             total += wrong * (_SURE_WEIGHT if floor < _SURE else 1.0)
-        return total / len(self._asked)
+        return total / max(len(self._asked), 1)
 
     def _restandardised(self, released: Floats) -> list[Floats]:
         """Return the release in its own standard deviations, unless that comes to the same."""
@@ -125,7 +127,8 @@ def _asked(named: Named) -> list[int]:
     """Return the clusterings that k-means is asked about: its own, and of many every second or third."""
     modes = named.modes or (False,) * len(named.centres)
     elsewhere = [one is not None for one in named.weights] or [False] * len(named.centres)
-    # k-prototypes is none of its own, and other scalings are not those in which it is asked
+    elsewhere = [other or one is not None for other, one in zip_longest(elsewhere, named.clusters)]
+    # k-prototypes and other clusterers are none of its own, and other scalings are not those in which it is asked
     own = [index for index, of_modes in enumerate(modes) if not of_modes and not elsewhere[index]]
     if len(own) <= _MOST_ASKED:
         return own

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.cluster.by_name import check_name
 from sfumato.core.secret import Secret
 from sfumato.core.stream import Streams
 from sfumato.core.variates import permutation, uniform
@@ -178,7 +179,7 @@ class Parameter:
                 "operations": "one ('add', e), ('mult', e), ('rotate', angle, other column) or None for each column",
                 "distributions": "one ('normal', mean, sd) or ('uniform', low, high) for each column",
                 "perturber": "a perturber of sfumato",
-                "clusterings": "'ladder', or numbers of k-means clusters or fitted clusterers, at least one",
+                "clusterings": "'ladder', or some of it, numbers of k-means clusters, names ('ward 5'), fitted ones",
                 "scalings": "some of 'std', 'range' and 'raw'",
                 "detail": "'coarse', 'medium', 'fine', or limits by name: atoms, rows, residual, loss",
                 "decimals": "an integer, or one for each column by name",
@@ -224,6 +225,9 @@ def check_parameter(parameter: Parameter, value: Any, *, owner: str) -> None:
         if parameter.kind == "choice" and isinstance(value, str):
             hint = nearest_name(value, parameter.choices)
         raise ParameterError(f"{owner}: {parameter.name} must be {parameter.allowed}, got {got}", hint=hint)
+    if parameter.kind == "clusterings":
+        for one in () if isinstance(value, str) else value:
+            check_name(one)
 
 
 def _fits(parameter: Parameter, value: Any) -> bool:

@@ -16,7 +16,7 @@ from sfumato.core.relations import coded_relation, parse_relation
 from sfumato.core.rows import Rows, WordStream, without
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Moments, Sample
+from sfumato.core.summaries import Moments
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.coded import Coding, find_coding
 from sfumato.frames.frame import take_rows
@@ -31,7 +31,7 @@ from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space, rare_levels
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.collected import Collected
-from sfumato.perturb.guard.exposed import SAMPLE_ROWS, with_company
+from sfumato.perturb.guard.exposed import with_company
 from sfumato.perturb.guard.joined import Joined
 from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings, other_weights
 from sfumato.perturb.guard.settle import column_decimals
@@ -85,11 +85,11 @@ class AtomExchange(GuardShell):
 
     Parameters
     ----------
-    clusterings : "ladder", or sequence of int, str or fitted clusterers
+    clusterings : "ladder", or sequence of int, str, fitted clusterers or pipelines
         What to keep. "ladder" (default) is k-means with every number of clusters from 2 to 20 (to 12 below 2,000
         rows), and where there are categories k-prototypes 3 and 5. Otherwise numbers of k-means clusters,
-        "k-prototypes 3" and its like (left out where a table has no categories: it is k-means there), or clusterers
-        fitted in the space of `scaling`.
+        "k-prototypes 3" and its like (left out where a table has no categories: it is k-means there), and all that
+        `AtomMixing` takes.
     detail : "coarse", "medium", "fine", or mapping of str to number
         How finely the ladder may cut the table; see `AtomMixing`. Default: "medium".
     kinds : mapping of column to str, optional
@@ -268,15 +268,17 @@ class AtomExchange(GuardShell):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         coding: Coding = vars(self).get("_coding") or Coding()
-        sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"))
-        moments, sample = yield from ask_both(Moments(facts.low, facts.high, cross=False), sample)
+        coded = bool(coding.codes) or "category" in (self.kinds or {}).values()
+        moments, sample, foreign = yield from self._sampled(facts, streams, coded=coded)
         rows = sample.values()
         kinds, held, decimals = self._kinds(facts, rows, coding)
         space = self._space(facts, moments, rows)
         ladder, care = self._on_ladder, min(int(self.draws), USUAL_CARE)
         wanted = self._wanted(facts, categories=bool(space.categories))
         weights = other_weights(facts, moments, space, self.other_scalings)
-        named = name_clusterings(space, wanted, rows, sample.labels(), streams, care, ladder=ladder, weights=weights)
+        named = name_clusterings(
+            space, wanted, rows, sample.labels(), streams, care, ladder=ladder, weights=weights, foreign=foreign
+        )
         if self._holds_back(facts):
             named = with_company(named, rows, facts.n_rows)
 

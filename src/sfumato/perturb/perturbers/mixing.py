@@ -58,9 +58,11 @@ class AtomMixing(GuardShell):
 
     Parameters
     ----------
-    clusterings : "ladder", or sequence of int or fitted clusterers
+    clusterings : "ladder", or sequence of int, str, fitted clusterers or pipelines
         What to keep. "ladder" (default) is k-means with every number of clusters from 2 to 20 (to 12 below 2,000
-        rows). Otherwise numbers of k-means clusters, or clusterers fitted in the space of `scaling`.
+        rows). Otherwise some of "ladder", numbers of k-means clusters, other clusterers by name ("ward 5", "gaussian
+        mixture 4", "hdbscan"; docs/guard.md lists them), clusterers fitted in the space of `scaling`, and pipelines of
+        scikit-learn that end in a clusterer.
     detail : "coarse", "medium", "fine", or mapping of str to number
         How finely the ladder may cut the table, or limits of one's own: `atoms` (most groups of like rows, as a share
         of the rows), `rows` (fewest rows of a group), `residual` (share of the median column's variance that must be

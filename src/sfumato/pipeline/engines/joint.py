@@ -138,4 +138,5 @@ def merged_learnt(empty: Any, answers: Sequence[Any]) -> Any:
     total = empty.fresh()
     for learnt in answers:
         total.merge(filled_summary(empty, learnt))
+    total.conclude()
     return learnt_of(total)

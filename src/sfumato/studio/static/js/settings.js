@@ -52,7 +52,7 @@ function controls(one, values, onchange) {
   }));
 }
 
-const KINDS = { slider, number, choice, flag, fixed };
+const KINDS = { slider, number, choice, flag, names, fixed };
 
 // A field for any allowed value; the slider beside it has the values worth trying.
 function number(parameter, value, set, help, follow = () => {}) {
@@ -100,6 +100,18 @@ function flag(parameter, value, set, help) {
   const box = h("input", { type: "checkbox", "aria-describedby": help, onchange: () => set(box.checked) });
   box.checked = value;
   return h("label", { class: "check" }, box, h("span", {}, parameter.label));
+}
+
+// Some names and whole numbers with commas between them.
+function names(parameter, value, set, help) {
+  const field = h("input", { type: "text", "aria-label": parameter.label, "aria-describedby": help, title: parameter.allowed,
+    onchange: () => {
+      const given = field.value.split(",").map((one) => one.trim()).filter((one) => one !== "").map((one) => /^\d+$/.test(one) ? Number(one) : one);
+      if (given.length === 0 || (given.length === 1 && given[0] === parameter.default)) { field.value = parameter.default; set(parameter.default); return; }
+      set(given);
+    } });
+  field.value = Array.isArray(value) ? value.join(", ") : value;
+  return [h("div", { class: "row" }, h("span", { class: "label" }, parameter.label), field)];
 }
 
 function fixed(parameter) {

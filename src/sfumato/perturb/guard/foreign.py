@@ -1,0 +1,214 @@
+"""Clusterings that are not k-means: clusterers by name, and the miner's own pipelines.
+
+Their libraries do not give the same bits on every machine, so their labels are made once, on a bounded sample of the
+rows, where all rows have been merged. What is kept of them, and travels, are centres on the lattice: those of the
+clusters where a pipeline scales, encodes or turns the columns and ends in k-means, otherwise a few prototypes for each
+cluster.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from sfumato._arrays import Floats, Integers
+from sfumato.cluster.by_name import OTHERS, find_labels, read_clusterer, split_name
+from sfumato.cluster.labelled import label_prototypes
+from sfumato.core.linear import LARGEST_STEPS
+from sfumato.core.stream import Streams
+from sfumato.exceptions import ParameterError
+from sfumato.perturb.guard.named import Given, Space
+
+_MOST_ROWS = 20_000  # that a pipeline is fitted on
+_EXACT = 1e-6  # of a column's size, up to which a pipeline's columns are linear in ours
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table that foreign clusterings are made of.
+
+    Attributes
+    ----------
+    space : Space
+    values : array of shape (n, d)
+        In the units of the table, in random order.
+    numbers : array of shape (n,)
+        Their row numbers.
+    n_rows : int
+        Rows of the table.
+    coded : bool
+        Whether the values are codes of texts: then a pipeline cannot be asked about them.
+    """
+
+    space: Space
+    values: Floats
+    numbers: NDArray[np.uint64]
+    n_rows: int
+    coded: bool
+
+    def first(self, most: int) -> tuple[Floats, Floats]:
+        """Return some rows in the space, as numbers of shape (n, dimensions), and as steps the other way round."""
+        inside = self.space.enter(np.ascontiguousarray(self.values[:most].T))
+        return np.ascontiguousarray(inside.T), np.ascontiguousarray(self.space.steps(inside))
+
+
+def is_foreign(wanted: Any) -> bool:
+    """Tell whether a clustering is made by something else than k-means and k-prototypes.
+
+    Examples
+    --------
+    >>> is_foreign("ward 5"), is_foreign("k-prototypes 3"), is_foreign(4)
+    (True, False, False)
+    """
+    return split_name(wanted)[0] not in OTHERS if isinstance(wanted, str) else is_pipeline(wanted)
+
+
+def is_pipeline(wanted: Any) -> bool:
+    """Tell whether a clustering is given as a scikit-learn pipeline."""
+    return hasattr(wanted, "named_steps") and hasattr(wanted, "steps")
+
+
+def check_foreign(wanted: Any) -> None:
+    """Raise for a clusterer that does not exist, or a pipeline that does not end in one."""
+    if isinstance(wanted, str):
+        read_clusterer(wanted)
+    elif not hasattr(wanted.steps[-1][1], "fit_predict"):
+        raise ParameterError("a pipeline must end in a clusterer", hint="make_pipeline(StandardScaler(), KMeans(5))")
+
+
+def described(wanted: Any) -> Any:
+    """Return a foreign clustering as plain values, by which streams differ."""
+    if isinstance(wanted, str):
+        return " ".join(wanted.lower().split())
+    last = wanted.steps[-1][1]
+    for name in ("cluster_centers_", "labels_"):
+        if hasattr(last, name):
+            return np.asarray(getattr(last, name))
+    return [[type(step).__name__, sorted(map(repr, step.get_params(deep=False).items()))] for _, step in wanted.steps]
+
+
+def make_foreign(clusterings: Sequence[Any], rows: Rows, streams: Streams) -> list[dict[str, Any]]:
+    """Return what is kept of foreign clusterings, as plain values that can travel.
+
+    Parameters
+    ----------
+    clusterings : sequence of str or pipelines
+    streams : Streams
+        Where seeds come from.
+    """
+    out = []
+    for wanted in clusterings:
+        name = described(wanted) if isinstance(wanted, str) else "pipeline"
+        own = streams.child(f"foreign {name}")
+        seed = int(own.scalars("seed", "", 1)[0] >> np.uint64(33))
+        made = _by_name(wanted, rows, own, seed) if isinstance(wanted, str) else _pipeline(wanted, rows, own, seed)
+        out.append({"centres": made.centres, "clusters": made.clusters, "weights": made.weights, "told": made.told})
+    return out
+
+
+def _by_name(text: str, rows: Rows, streams: Streams, seed: int) -> Given:
+    inside, steps = rows.first(read_clusterer(text)[0].most_rows)
+    try:
+        labels = find_labels(text, inside, seed, rows.n_rows)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+        labels = None
+    if labels is None:  # outside of the handler: the library's own words may quote values
+        raise ParameterError(
+            f"{text!r} cannot cluster this table", hint="it may have too few rows, or columns that depend on each other"
+        )
+    return _kept_by_prototypes(text, steps, labels, streams)
+
+
+def _kept_by_prototypes(name: str, steps: Floats, labels: Integers, streams: Streams) -> Given:
+    count = len(np.unique(labels[labels >= 0]))
+    if len(np.unique(labels)) < 2:
+        return Given(np.zeros((1, len(steps))), None, None, f"{name} finds one cluster only: there is nothing to keep")
+    centres, clusters, right = label_prototypes(steps, labels, lambda text, n: streams.scalars("k-means", text, n))
+    noise = f" and {100 * float(np.mean(labels < 0)):.0f} % noise" if (labels < 0).any() else ""
+    told = f"{name} finds {count} clusters{noise}: {len(centres)} prototypes give {100 * right:.0f} % of its labels"
+    return Given(centres, clusters, None, told)
+
+
+def _pipeline(pipeline: Any, rows: Rows, streams: Streams, seed: int) -> Given:
+    from sklearn.base import clone
+
+    inside, steps = rows.first(_MOST_ROWS)
+    values = rows.values[:_MOST_ROWS]
+    last = pipeline.steps[-1][1]
+    fitted = hasattr(last, "labels_") or hasattr(last, "cluster_centers_") or hasattr(last, "means_")
+    name = f"the pipeline of {type(last).__name__}"
+    if rows.coded or (fitted and not hasattr(last, "predict")):
+        return _kept_by_prototypes(name, steps, _labels_of_rows(last, rows, len(values)), streams)
+    labels = encoded = None
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
+        warnings.simplefilter("ignore")
+        try:
+            if not fitted:
+                pipeline = clone(pipeline)
+                _seed(pipeline, seed)
+                labels = np.asarray(pipeline.fit_predict(values))
+                last = pipeline.steps[-1][1]
+            else:
+                labels = np.asarray(pipeline.predict(values))
+            before = values if len(pipeline.steps) == 1 else pipeline[:-1].transform(values)
+            encoded = np.asarray(before.toarray() if hasattr(before, "toarray") else before, dtype=np.float64)
+        except (ValueError, TypeError, AttributeError, KeyError, IndexError, ArithmeticError):
+            labels = labels if fitted else None
+    if labels is None:
+        raise ParameterError(
+            f"{name} cannot cluster this table", hint="it is given the columns that are released, as plain numbers"
+        )
+    weights = None if encoded is None or not hasattr(last, "cluster_centers_") else _linear(inside, encoded)
+    if weights is None:
+        return _kept_by_prototypes(name, steps, labels.astype(np.int64), streams)
+    present = np.unique(labels)
+    centres = np.stack([np.rint(steps[:, labels == one].mean(axis=1)) for one in present])
+    told = f"{name} is kept as it is: its columns are sums of those of the table"
+    return Given(np.clip(centres, -LARGEST_STEPS, LARGEST_STEPS), np.arange(len(present)), weights, told)
+
+
+def _labels_of_rows(last: Any, rows: Rows, count: int) -> Integers:
+    """Return the labels that a fitted pipeline has given to the first of some rows."""
+    labels = np.asarray(getattr(last, "labels_", np.empty(0)))
+    if labels.ndim != 1 or len(labels) != rows.n_rows:
+        raise ParameterError(
+            f"a pipeline has {labels.size} label(s), and the table {rows.n_rows} rows", hint="fit it on this table"
+        )
+    found: Integers = labels[rows.numbers[:count].astype(np.int64)].astype(np.int64)
+    return found
+
+
+def _seed(pipeline: Any, seed: int) -> None:
+    """Give every step that draws numbers the same seed, unless it has one."""
+    drawn = {
+        name: seed for name, value in pipeline.get_params().items() if name.endswith("random_state") and value is None
+    }
+    pipeline.set_params(**drawn)
+
+
+def _linear(inside: Floats, encoded: Floats) -> Floats | None:
+    """Return what products of differences count if a pipeline's columns are linear in ours: M of |A x|^2 = x' M x.
+
+    None: they are not.
+
+    Parameters
+    ----------
+    inside, encoded : arrays of shape (n, dimensions) and (n, m)
+    """
+    design = np.column_stack([inside, np.ones(len(inside))])
+    half = len(design) // 2  # what holds for half of the rows must hold for the others
+    if half <= design.shape[1]:
+        return None
+    found, *_ = np.linalg.lstsq(design[:half], encoded[:half], rcond=None)
+    size = np.maximum(np.abs(encoded).max(axis=0), 1e-300)
+    if (np.abs(design[half:] @ found - encoded[half:]) > _EXACT * size).any():
+        return None
+    squares = found[:-1] @ found[:-1].T
+    most = float(np.abs(squares).sum(axis=1).max())
+    return np.asarray(squares / most) if most > 0 else None
