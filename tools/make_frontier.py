@@ -1,7 +1,7 @@
 """Measure every method on every table and write docs/frontier.md: `make frontier` (needs SFUMATO_DATA, about an hour).
 
 Results are kept in benchmarks/frontier/, one by one, so an interrupted run goes on where it stopped; --fresh measures
-anew, --tables and --what narrow it, --render only writes the page.
+anew, --tables and --what narrow it, --quick measures the ladder only, with one key, --render only writes the page.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from sfumato.core.keys import Key  # noqa: E402
 from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
+from tools.frontier.ladder import LADDER_METHODS, measure_ladder  # noqa: E402
 from tools.frontier.measure import (  # noqa: E402
     measure_as_tuned,
     measure_excess,
@@ -34,10 +35,11 @@ from tools.frontier.tuned import LEAST_EXCESS, MIX_AS_TUNED, tuned_settings  # n
 
 RESULTS = ROOT / "benchmarks" / "frontier"
 LARGE = {"musk", "shuttle", "adult"}
+QUICK_KEYS = 1
 TUNED_ROWS = 8_000  # of eighty settings for each table those are measured on all rows that do well on so many
 
 
-def measure_table(name: str, keys: int, what: str) -> None:
+def measure_table(name: str, keys: int, what: str, *, quick: bool = False) -> None:
     """Measure all that is missing for one table."""
     target = RESULTS / f"{name}.json"
     done: dict[str, Any] = json.loads(target.read_text()) if target.exists() else {}
@@ -48,6 +50,14 @@ def measure_table(name: str, keys: int, what: str) -> None:
         print(name, label, {k: round(v, 4) if isinstance(v, float) else v for k, v in record.items()}, flush=True)
 
     table = read_table(name)
+    for key in range(QUICK_KEYS if quick else keys) if what in {"all", "ladder"} else ():
+        for method in LADDER_METHODS:
+            label = f"ladder {method} key {key}"
+            if label not in done:
+                effort = {"seeds": 2, "n_init": 8} if quick else {"seeds": 5, "n_init": 20}
+                keep(label, measure_ladder(table, method, key, **effort) | effort)
+    if what == "ladder":
+        return
     miner = Miner(table.values, seeds=5)
     for key in range(keys if what in {"all", "mix"} else 0):
         for exact in (False, True):
@@ -107,7 +117,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--keys", type=int, default=10)
-    parser.add_argument("--what", choices=("all", "mix", "methods", "tuned"), default="all")
+    parser.add_argument("--what", choices=("all", "ladder", "mix", "methods", "tuned"), default="all")
+    parser.add_argument("--quick", action="store_true", help="the ladder only, with one key and few runs")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--render", action="store_true", help="only write the page from what has been measured")
     options = parser.parse_args()
@@ -115,7 +126,7 @@ def main() -> None:
     for name in options.tables.split(",") if not options.render else []:
         if options.fresh:
             (RESULTS / f"{name}.json").unlink(missing_ok=True)
-        measure_table(name, options.keys, options.what)
+        measure_table(name, options.keys, "ladder" if options.quick else options.what, quick=options.quick)
     render(RESULTS, ROOT / "docs")
 
 

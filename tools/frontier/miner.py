@@ -76,7 +76,9 @@ class Miner:
         pairs = [misclassification_rate(a, b) for i, a in enumerate(runs) for b in runs[:i]]
         return float(np.mean(pairs))
 
-    def excess(self, released: Floats, ks: Sequence[int], scaling: str, *, own: bool) -> list[float]:
+    def excess(
+        self, released: Floats, ks: Sequence[int], scaling: str, *, own: bool, signed: bool = False
+    ) -> list[float]:
         """Return max(0, release - floor) for each k.
 
         Parameters
@@ -86,13 +88,16 @@ class Miner:
         scaling : "std" or "range"
         own : bool
             Whether the miner scales the release by its own statistics, or by the owner's.
+        signed : bool
+            Whether a release that does better than a re-run counts below zero, so that chance cancels out.
         """
         points = rescaled(released, released if own else self.original, scaling)[self.rows]
         found = []
         for k in ks:
             runs = self._runs(points, k, 1000)
             rate = np.mean([misclassification_rate(a, b) for a in self._reference(scaling, k) for b in runs])
-            found.append(max(0.0, float(rate) - self.floor(scaling, k)))
+            excess = float(rate) - self.floor(scaling, k)
+            found.append(excess if signed else max(0.0, excess))
         return found
 
     def excess_of_other_columns(self, released: Floats, ks: Sequence[int]) -> list[float]:
