@@ -39,7 +39,7 @@ def measure_ladder(table: Table, method: str, key: int, *, seeds: int, n_init: i
     miner = Miner(original, seeds=seeds, n_init=n_init)
     ks = range(2, (_TOP if len(values) >= _FEW_ROWS else _SMALL_TOP) + 1)
     by_k = miner.excess(released, ks, "std", own=False, signed=True)
-    state = made._fitted_state().fitted
+    state = made._fitted_state().fitted  # noqa: SLF001 - atoms are for the owner and for us
     found = getattr(state, "found", state)
     record: dict[str, Any] = {
         "rows": len(values),
