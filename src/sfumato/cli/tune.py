@@ -41,6 +41,9 @@ from sfumato.files.storage.outputs import check_outputs, inputs
 @click.option("--report", type=click.Path(path_type=Path), help="Write the page with the trade-off chart to this file.")
 @click.option("--clusters", default="2-8", show_default=True, help="Numbers of clusters that matter, as 2-8 or 3,5.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats the search.")
+@click.option(
+    "--dial/--no-dial", default=True, show_default=True, help="Show what coarse, medium and fine detail hide and keep."
+)
 @click.option("--force", is_flag=True, help="Replace the policy and the report if they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def tune(
@@ -58,6 +61,7 @@ def tune(
     report: Path | None,
     clusters: str,
     seed: int,
+    dial: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -83,6 +87,7 @@ def tune(
         budget=budget,
         candidates=candidates,
         seed=seed,
+        dial=dial,
         progress=Progress(),
     )
     if report is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -86,21 +87,8 @@ class TableAssessor:
 
     def quick(self, candidate: Candidate) -> Score:
         """Return a rough score from the strongest attack of each kind."""
-        setting = self.setting(candidate)
-        released = self._first_look(candidate, 0)
-        session = AuditSession(
-            self._subject.values,
-            released,
-            method=public_description(setting),
-            seed=self._seed,
-            max_targets=300,
-            effort="quick",
-        )
-        results = [result for _, result in session.attack(QUICK_ATTACKS)]
-        judged = session.grade(curve=False, verbatim=False)
-        known = [value for value, _ in residual_security(results, len(self._subject.names)) if value is not None]
-        links = judged.linkage.rate if judged.linkage is not None else None
-        return Score(self._excess[candidate], judged.grade, float(np.median(known)) if known else 0.0, links)
+        judged = quick_judgement(self._subject, self.setting(candidate), self._first_look(candidate, 0), self._seed)
+        return Score(self._excess[candidate], judged.grade, judged.residual, judged.linkage)
 
     def closer(self, candidate: Candidate) -> float:
         """Return the largest excess over several keys, from more starts and repetitions."""
@@ -142,6 +130,27 @@ class TableAssessor:
         seed = self._seed + number
         found = attack_release(self._subject, setting, released, seed=seed)
         return Trial(setting, useful, found)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the strongest attack of each kind makes of a release; see `Score`."""
+
+    grade: str
+    residual: float
+    linkage: float | None
+
+
+def quick_judgement(subject: Subject, setting: Setting, released: Floats, seed: int) -> Judgement:
+    """Return what the strongest attack of each kind makes of a release, in little time."""
+    session = AuditSession(
+        subject.values, released, method=public_description(setting), seed=seed, max_targets=300, effort="quick"
+    )
+    results = [result for _, result in session.attack(QUICK_ATTACKS)]
+    judged = session.grade(curve=False, verbatim=False)
+    known = [value for value, _ in residual_security(results, len(subject.names)) if value is not None]
+    links = judged.linkage.rate if judged.linkage is not None else None
+    return Judgement(judged.grade, float(np.median(known)) if known else 0.0, links)
 
 
 def score_of(trial: Trial) -> Score:

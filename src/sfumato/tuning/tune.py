@@ -10,12 +10,13 @@ from typing import Any
 from sfumato.auditing.effort import effort_named
 from sfumato.auditing.grading import GRADES
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.perturb.catalogue import method
+from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.perturb.catalogue import methods as catalogue
 from sfumato.policy.model import Limits, Policy
 from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table
 from sfumato.tuning.assess import TableAssessor
 from sfumato.tuning.budget import time_left
+from sfumato.tuning.dial import measure_dial
 from sfumato.tuning.held_out import Confirmed, confirm, holds
 from sfumato.tuning.policy_text import tuned_policy
 from sfumato.tuning.search import Searched, search
@@ -23,7 +24,7 @@ from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.space import candidates as candidate_stream
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
 from sfumato.tuning.trial import EXCHANGE
-from sfumato.tuning.tuned import Finalist, Tried, Tuned, figures_of
+from sfumato.tuning.tuned import DialPoint, Finalist, Tried, Tuned, figures_of
 
 Progress = Callable[[str, float], None]
 
@@ -48,6 +49,7 @@ def tune(
     candidates: int | None = None,
     max_rows: int = MOST_ROWS,
     seed: int = 0,
+    dial: bool = False,
     progress: Progress | None = None,
 ) -> Tuned:
     """Search methods and parameters: misclassification within a limit, then the best grade, then the most hidden.
@@ -90,6 +92,9 @@ def tune(
         Larger tables are sampled. Default: 10000.
     seed : int
         Repeats the search. Default: 0.
+    dial : bool
+        Whether to measure the dial, too: what the levels of detail (coarse, medium, fine) of a release that keeps the
+        ladder hide and keep on this table. Default: False.
     progress : callable, optional
         Called with (what is being done, share done).
 
@@ -150,9 +155,15 @@ def tune(
         return assess.repeat(candidate, number)
 
     confirmed = confirm(found.finalists, repeat, limit=limit, min_grade=min_grade, repetitions=REPETITIONS)
+    ladders = [name for name in (*names, *numbers_only) if name == (EXCHANGE if subject.kinds else DEFAULT_METHOD)]
+    points = (
+        measure_dial(subject, ladders[0], seed, lambda what, share: tell(what, 0.95 + 0.05 * share))
+        if (dial and ladders)
+        else ()
+    )
     tell("done", 1.0)
     notes = [*subject.notes, *_refused(numbers_only, others), *_left_out([*names, *numbers_only])]
-    return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes, wanted)
+    return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes, wanted, points)
 
 
 def _refused(names: Sequence[str], others: Sequence[str]) -> list[str]:
@@ -186,6 +197,7 @@ def _outcome(
     seed: int,
     notes: Sequence[str],
     wanted: Policy,
+    dial: tuple[DialPoint, ...],
 ) -> Tuned:
     finalists = tuple(_finalist(assess.setting(one.candidate), one) for one in confirmed)
     place = next((i for i, one in enumerate(confirmed) if one.holds), None)
@@ -222,6 +234,7 @@ def _outcome(
         seed=seed,
         policy=policy,
         notes=tuple(notes),
+        dial=dial,
     )
 
 

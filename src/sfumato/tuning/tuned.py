@@ -42,6 +42,17 @@ class Finalist(Frozen):
     holds: bool = Field(description="whether every held-out repetition meets the limits")
 
 
+class DialPoint(Frozen):
+    """What one level of detail keeps and hides. Shares are between 0 and 1."""
+
+    detail: str
+    grade: Grade = Field(description="from eight attacks, so rough")
+    residual: float = Field(description="residual security of the median column; more is better")
+    linkage: float | None = Field(description="best linkage: people whose row is found; less is better")
+    kept: float = Field(description="rows in another cluster beyond a re-run, for clusterings that the ladder keeps")
+    not_kept: float = Field(description="the same for more clusters than it keeps")
+
+
 class Tuned(Frozen):
     """What a search found; see `sfumato.tune`."""
 
@@ -64,6 +75,7 @@ class Tuned(Frozen):
     seed: int
     policy: str = Field(description="the policy file of the winner; empty if nothing meets the limits")
     notes: tuple[str, ...]
+    dial: tuple[DialPoint, ...] = Field(default=(), description="each level of detail; empty if it was not asked for")
 
     def to_json(self) -> str:
         """Return the outcome as JSON, with a versioned `schema` field."""

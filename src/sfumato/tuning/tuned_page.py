@@ -21,6 +21,7 @@ from sfumato.report.blocks import (
     Section,
     Table,
 )
+from sfumato.report.dial import Level, dial_chart
 from sfumato.report.tradeoff import Point, tradeoff_chart
 from sfumato.tuning.comparison_page import FIGURES_WORDS
 from sfumato.tuning.comparison_text import number
@@ -89,6 +90,14 @@ def tuned_text(found: Tuned) -> str:
         "  other cluster: rows that k-means puts into another cluster, beyond a re-run (less is better)",
         "  residual: residual security of the median column (more is better); linked: best linkage (less is better)",
     ]
+    if found.dial:
+        lines += ["", f"  {'detail':18}{'grade':>6} {'kept':>8} {'not kept':>9} {'residual':>9} {'linked':>8}"]
+        lines += [
+            f"  {one.detail:18}{one.grade:>6} {percent(one.kept):>8} {percent(one.not_kept):>9} "
+            f"{number(one.residual):>9} {percent(one.linkage):>8}"
+            for one in found.dial
+        ]
+        lines.append(f"  {DIAL_WORDS}")
     if found.policy:
         lines += ["", "policy", *(f"  {line}" for line in found.policy.splitlines())]
     lines += [f"note: {note}" for note in found.notes]
@@ -128,6 +137,9 @@ def tuned_page(found: Tuned, *, command: str | None = None) -> Page:
             (Picture(_chart(found), CHART_WORDS), Paragraph(FIGURES_WORDS, "note")),
         ),
     ]
+    if found.dial:
+        levels = [Level(one.detail, one.residual, one.linkage, one.kept, one.not_kept) for one in found.dial]
+        sections.append(Section("How much detail", (Picture(dial_chart(levels), DIAL_WORDS),)))
     if found.policy:
         how = (
             "Save this as policy.toml (sfumato tune -o does), check the columns, and release with --policy policy.toml."
@@ -149,6 +161,10 @@ def tuned_page(found: Tuned, *, command: str | None = None) -> Page:
     )
 
 
+DIAL_WORDS = (
+    "One release for each level of detail, which keeps the ladder: rows in another cluster for 3, 6 and 10 clusters, "
+    "which it keeps, and for more clusters than it keeps. They are rough. Choose with --detail, or [detail] level."
+)
 HELD_OUT_WORDS = (
     "A search that tries many settings also finds the lucky ones. So the finalists were released again, best first, "
     "with keys and seeds that the search never saw. The first that stays within the limits every time wins."
