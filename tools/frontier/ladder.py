@@ -7,11 +7,11 @@ import warnings
 from typing import Any
 
 import numpy as np
+
+from sfumato.perturb import AtomExchange, AtomMixing
 from tools.frontier.miner import Miner, rescaled
 from tools.frontier.others import OTHER_CLUSTERERS, Others
 from tools.frontier.tables import Floats, Table
-
-from sfumato.perturb import AtomExchange, AtomMixing
 
 __all__ = ["LADDER_METHODS", "MOST_ROWS", "measure_ladder"]
 
