@@ -23,7 +23,7 @@ def typed(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
     def show(message: Any, category: type[Warning], file: str, line: int, *_more: Any) -> None:
         err.write(warnings.formatwarning(message, category, file, line))
 
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     code: Any = 0
     try:
         with (
@@ -41,5 +41,6 @@ def typed(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
     except SystemExit as stop:
         code = stop.code or 0
     finally:
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())

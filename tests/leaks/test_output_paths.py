@@ -204,10 +204,9 @@ def test_the_places_of_the_history_are_its_own(tmp_path: Path, name: str) -> Non
 
 
 def test_files_of_other_programs_are_not_swept(place: Path) -> None:
-    foreign, ours = place / ".download.part", place / ".x.receipt.abc.part"
+    foreign, ours = place / ".download.part", place / ".x.receipt.abc.sfumato-part"
     for file in (foreign, ours):
         file.write_text("half")
-        os.utime(file, (0, 0))
     sf.release(place / "in.csv", place / "again.csv", place / "policy.toml", place / "my.key")
     assert foreign.exists()
     assert not ours.exists()

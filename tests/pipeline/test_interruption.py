@@ -42,19 +42,17 @@ def test_kill_9_at_random_moments_leaves_no_half_file_and_a_second_run_works(tmp
     assert seen["half"] == 0
     assert seen["none"] + seen["whole"] == KILLS
     assert seen["none"] >= KILLS // 4, "the kills came while it was running"
-    assert seen["leftovers"] <= 1, "what a killed run leaves is swept by the next"
+    assert seen["leftovers"] <= 2, "what a killed run leaves is swept by the next"
     assert seen["last run"] == 0
     assert seen["last whole"] is True
     assert names(tmp_path) == ["in.csv", "keys", "out.csv"]
-    for stale in keys.glob(".*.part"):  # a kill while the receipt was written
-        os.utime(stale, (0, 0))
     sf.release(data, tmp_path / "again.csv", identifier=["id"], keep=["town"], key=keys / "again.key", method="ina")
     assert all(name.endswith((".key", ".receipt", ".people")) or name == "history" for name in names(keys))
     lines = (keys / "history").read_text().splitlines()[1:]
     assert {path.stem for path in keys.glob("*.people")} == {line.split()[2] for line in lines}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_command_cleans_up_and_exits_130(tmp_path: Path, number: int) -> None:
     data = write(people(200_000), tmp_path / "in.csv")
     command = [sys.executable, "-m", "sfumato", "release", str(data), "-o", str(tmp_path / "out.csv")]

@@ -1,14 +1,13 @@
 """The command line: a thin shell around the library.
 
 Commands are loaded when they are called, so that `sfumato --help` answers at once. A user's mistake ends in one
-line and a hint, never in a traceback; the exit codes stand in `exit_codes.py`.
+line and a hint, never in a traceback; the exit codes stand in `exit_codes.py`, and which error gets which in `outcome`.
 """
 
 from __future__ import annotations
 
-import signal
+import contextlib
 import sys
-import traceback
 from importlib import import_module
 from typing import Any
 
@@ -16,9 +15,8 @@ import click
 
 from sfumato import __version__
 from sfumato.cli.exit_codes import Exit
-from sfumato.cli.words import as_typed
-from sfumato.exceptions import PolicyLimitError, ReleaseCancelledError, RepeatedReleaseError, SfumatoError
-from sfumato.files.storage.outputs import written_files
+from sfumato.cli.outcome import outcome_of, require_room
+from sfumato.core.system import address_space, on_ending
 
 __all__ = ["main", "sfumato"]
 
@@ -39,6 +37,7 @@ COMMANDS = {
     "summarize": ("sfumato.cli.summarize", "One owner's summary, for a release of several owners."),
     "tune": ("sfumato.cli.tune", "Search for the best method and parameters for your table."),
 }
+_SMALL = {"key", "methods"}  # load no large library
 
 
 class _ReaderGoneError(Exception):
@@ -54,6 +53,13 @@ class _LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _SMALL and not {"-h", "--help"} & set(args):
+            require_room(address_space())
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
@@ -75,34 +81,24 @@ def sfumato() -> None:
 
 def main() -> None:
     """Run the command line; map errors to exit codes."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    on_ending(_interrupt)
     try:
         sfumato(standalone_mode=False)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
-    except (click.Abort, KeyboardInterrupt, ReleaseCancelledError):
-        click.echo("sfumato: interrupted, nothing was left half-written", err=True)
-        sys.exit(Exit.INTERRUPTED)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (PolicyLimitError, RepeatedReleaseError) as error:
-        click.echo(as_typed(f"sfumato: {error}"), err=True)
-        sys.exit(Exit.LIMIT)
-    except SfumatoError as error:
-        click.echo(as_typed(f"sfumato: error: {error}"), err=True)
-        sys.exit(Exit.DATA)
     except (_ReaderGoneError, BrokenPipeError):  # the reader of our output has gone, as in `sfumato methods | head`
         sys.stderr.close()
         sys.exit(Exit.PIPE)
-    except Exception as error:  # noqa: BLE001  # the last line of defence
-        # the message of an unknown error may quote a cell or a secret: only its kind and place are shown
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
-        written = ", ".join(str(path) for path in written_files())
-        told = f"complete before that: {written}" if written else "nothing was written"
-        click.echo(f"sfumato: bug: {type(error).__name__} at {where}; please report it ({told})", err=True)
-        sys.exit(Exit.BUG)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  # panics of libraries are no ordinary exceptions
+        said, code = outcome_of(error)
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            click.echo(said, err=True)
+        sys.exit(code)
 
 
 def _interrupt(_number: int, _frame: object) -> None:

@@ -11,7 +11,6 @@ its length.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import os
@@ -22,7 +21,9 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NoReturn
 
+from sfumato.core.parts import finish, under_way
 from sfumato.core.secret import Secret
+from sfumato.core.system import NOT_WAITING, READ, open_to_others, put_new
 from sfumato.exceptions import KeyFileError, ParameterError, SecretStateError
 
 KEY_BYTES = 32
@@ -113,7 +114,7 @@ class Key:
         reason = None
         try:
             # without O_NONBLOCK a named pipe would wait for a writer for ever
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+            descriptor = os.open(path, READ | NOT_WAITING)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "not a path"
         if reason is not None:
@@ -122,7 +123,7 @@ class Key:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise KeyFileError(f"{path}: not a regular file")
-            if status.st_mode & 0o077:
+            if open_to_others(status):
                 raise KeyFileError(
                     f"{path}: other users may read this key file (mode {stat.S_IMODE(status.st_mode):04o})",
                     hint=f"chmod 600 {path}   (and make a new key if others may have seen it)",
@@ -150,27 +151,27 @@ class Key:
         self._write(path, HISTORY_HEADER)
 
     def _write(self, path: Path, header: str) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        taken = KeyFileError(
+            f"{path}: exists already, and a key file is never overwritten",
+            hint="choose another path; without its old key a release can be neither restored nor repeated",
+        )
+        reason = None
         try:
-            descriptor = os.open(path, flags, 0o600)
-        except FileExistsError:
-            raise KeyFileError(
-                f"{path}: exists already, and a key file is never overwritten",
-                hint="choose another path; without its old key a release can be neither restored nor repeated",
-            ) from None
-        except OSError as error:
-            raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
-        try:
-            with open(descriptor, "w", encoding="ascii") as file:
-                os.fchmod(descriptor, 0o600)  # the umask may only have narrowed it
-                file.write(f"{header}\n{self._secret.hex()}\n")
-                file.flush()
-                os.fsync(descriptor)
-        except BaseException:
-            # half a key is worse than none: it looks like a key and opens nothing
-            with contextlib.suppress(OSError):
-                path.unlink()
+            if os.path.lexists(path):
+                raise taken
+            # half a key is worse than none, it looks like a key and opens nothing: it gets its name when it is whole
+            with under_way(path) as (file, part):
+                file.write(f"{header}\n{self._secret.hex()}\n".encode("ascii"))
+                finish(file)
+                put_new(part, path)
+        except KeyFileError:
             raise
+        except FileExistsError:
+            raise taken from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "not a path"
+        if reason is not None:
+            raise KeyFileError(f"{path}: cannot write the key file ({reason})", hint="choose another folder for it")
 
     def derive(self, *context: Any) -> bytes:
         """Return the subkey of this key for one context; see the function `derive`."""

@@ -113,7 +113,7 @@ def read_labels(source: Source) -> pl.DataFrame:
 
 def add_labels(rows: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """Return rows with the labels that stand beside them."""
-    return rows.hstack(labels.select(names))
+    return rows.hstack(labels[list(names)])
 
 
 def label_codes(labels: pl.Series) -> NDArray[np.int64]:
@@ -170,5 +170,5 @@ def cells_at(source: Source, names: Sequence[str], rows: NDArray[np.int64]) -> p
     rows : array of shape (m,)
         Their numbers, in any order.
     """
-    parts = [raw.frame.select(list(names)) for raw in source.batches()]
+    parts = [raw.frame[list(names)] for raw in source.batches()]
     return pl.concat(parts)[rows]

@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags
+from sfumato.core.names import require_own_names
 from sfumato.core.rows import without
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, nearest_name
@@ -204,9 +205,7 @@ def check_headers(names: Sequence[str], what: str) -> None:
                 f"{what}: the name of column {place} holds control characters or more than {_LONGEST} letters",
                 hint="rename the column",
             )
-    twice = sorted({name for name in names if list(names).count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        raise DataError(f"{what}: two columns share the name {twice[0]!r}", hint="rename one of them")
+    require_own_names(names, what)
     if all(is_number(name) for name in names):
         raise DataError(
             f"{what}: the first line holds numbers only, so the column names are missing",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
+from sfumato.core.names import require_own_names
 from sfumato.exceptions import CellTypeError, DataError, ParameterError, nearest_name
 
 ColumnChoice = Sequence[str | int] | None
@@ -22,9 +23,7 @@ def require_good_names(table: Any, what: str) -> None:
     names = list(getattr(table, "column_names", getattr(table, "columns", ())))
     if any(not isinstance(name, str) for name in names):
         raise DataError(f"{what}: column names must be text", hint="df.columns = df.columns.astype(str)")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(f"{what}: two columns share the name {twice[0]!r}", hint="rename one of them")
+    require_own_names(names, what)
 
 
 def as_array(table: Any, what: str) -> NDArray[Any]:

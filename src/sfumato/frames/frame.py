@@ -161,7 +161,8 @@ class Frame(Hidden):
             index = nw.maybe_get_index(frame)
             series = [nw.maybe_set_index(one, index=index) for one in series]
         if names is not None:
-            frame = frame.drop(list(self.names))
+            dropped = set(self.names)
+            frame = frame[[name for name in frame.columns if name not in dropped]]
             clash = sorted(set(names) & set(frame.columns))
             if clash:
                 raise DataError(

@@ -42,8 +42,8 @@ def nearest_labels(
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
     unit = np.where(spread > 0, spread, 1.0)
     inside, outside = (rows - mean) / unit, (held - mean) / unit
-    mine = labels.select(names)[place]
-    found = [mine.select(name)[_nearest(inside, outside, label_codes(mine[name]))] for name in names]
+    mine = labels[list(names)][place]
+    found = [mine[[name]][_nearest(inside, outside, label_codes(mine[name]))] for name in names]
     first, *rest = found
     for one in rest:
         first = first.hstack(one)

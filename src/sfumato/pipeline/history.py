@@ -10,7 +10,6 @@ taken for a history without releases.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
@@ -24,6 +23,7 @@ from sfumato.core.people import Group, People, column_groups
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import RowHasher, table_hasher
+from sfumato.core.system import hold, open_lock, open_to_others
 from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import DataError, KeyFileError, SfumatoError
 from sfumato.files.storage.outputs import write_atomically
@@ -321,7 +321,7 @@ class History(Hidden):
             return [], f"{key_path}: gone, and its history is there: {lost}"
         try:
             status = os.lstat(path)
-            if not stat.S_ISREG(status.st_mode) or status.st_mode & 0o077:
+            if not stat.S_ISREG(status.st_mode) or open_to_others(status):
                 return [], f"{path}: other users may read or change the history: {lost}"
             text = path.read_text(encoding="ascii", errors="replace")
         except OSError as error:
@@ -346,9 +346,9 @@ def _begins(path: Path) -> bool:
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Let one process at a time change the history of a folder."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = open_lock(folder, ".history.lock")
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        hold(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)

@@ -250,10 +250,11 @@ class ReleaseJob(Hidden):
         changes : mapping, optional
             See `commit`.
         """
-        check_target(workspace.target, force=force, folder=workspace.part.is_dir())
         place = receipt if receipt is not None else self.receipt_path(workspace.target)
         put = workspace.commit if deliver is None else lambda: deliver(workspace.part)
-        self.commit(place, report, put, lambda: workspace.committed, changes)
+        with workspace.alone():  # of two releases to one target the second finds the first one's, and is refused
+            check_target(workspace.target, force=force, folder=workspace.part.is_dir())
+            self.commit(place, report, put, lambda: workspace.committed, changes)
         return place
 
     def receipt_path(self, target: Path) -> Path:

@@ -137,11 +137,11 @@ def join(
                         hint="write the labels in the order of the released rows",
                     )
                 if others is not None:
-                    mine = _with_held_back(mine.select(names), others, held, raw.start, raw.stop)
+                    mine = _with_held_back(mine[list(names)], others, held, raw.start, raw.stop)
                 sink.write(sink.encode(sink.pack(add_labels(raw.frame, mine, added))))
         finally:
             sink.close()
-        workspace.commit()
+        workspace.commit_originals(force=force)
     watch.finish()
     notes = () if checked or known else (_ORDER_UNKNOWN,)
     if labelled < body.n_rows:

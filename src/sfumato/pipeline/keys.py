@@ -42,8 +42,9 @@ class ReleaseKey(Hidden):
     def forget(self) -> None:
         """Remove the file of a new key whose release came to nothing."""
         if self.new and self.path is not None:
-            with contextlib.suppress(OSError):
-                self.path.unlink()
+            with contextlib.suppress(OSError):  # SfumatoErrors of key files are some
+                if Key.load(self.path) == self.key:  # another release may have taken the name
+                    self.path.unlink()
 
 
 def key_folder(key: Key | str | os.PathLike[str] | None) -> Path:

@@ -127,7 +127,7 @@ def restore(
             reorder.finish()
         finally:
             sink.close()
-        workspace.commit()
+        workspace.commit_originals(force=force)
     watch.finish()
     notes = () if unknown is None else (unknown,)
     return Restored(target, body.n_rows, tuple(column.name for column in columns), dict(body.errors), notes)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import contextlib
 import json
 import secrets
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,7 +31,6 @@ from sfumato.files.storage.outputs import write_atomically
 
 _HEADER = "sfumato-receipt-1"
 _NONCE = 12
-_STALE_SECONDS = 60
 _BLOCK = 1 << 20  # rows whose words are held at once
 
 
@@ -277,7 +274,6 @@ def receipt_path(folder: Path, target: Path, body: ReceiptBody) -> Path:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a receipt or a report, whole or not at all, readable by its owner."""
-    _sweep(path)
     reason = None
     try:
         write_atomically(path, lambda file: file.write(content))
@@ -285,13 +281,3 @@ def write_private(path: Path, content: bytes) -> None:
         reason = error.strerror
     if reason is not None:
         raise ReceiptError(f"{path}: cannot be written ({reason})", hint="name another place for it")
-
-
-def _sweep(path: Path) -> None:
-    """Remove what a killed run has left of this file, of receipts and of the history: writing them takes no minute."""
-    own = f".{path.name}."
-    for stale in path.parent.glob(".*.part"):
-        ours = stale.name.startswith((own, ".history.")) or ".receipt." in stale.name or ".people." in stale.name
-        with contextlib.suppress(OSError):
-            if ours and time.time() - stale.stat().st_mtime > _STALE_SECONDS:
-                stale.unlink()

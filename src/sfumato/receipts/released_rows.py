@@ -170,7 +170,7 @@ def _numbered(table: Any, names: Sequence[str], counted: CodedColumns) -> Any:
     """Return a dataframe with numbers in the place of what a release has counted."""
     if not counted.codes and not counted.commas:
         return table
-    return counted.encode(as_polars(table).select(names), "the table", as_text=False)
+    return counted.encode(as_polars(table)[list(names)], "the table", as_text=False)
 
 
 def _released_columns(body: ReceiptBody) -> tuple[NumberColumn, ...]:

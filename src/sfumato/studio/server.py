@@ -13,6 +13,7 @@ from typing import Any
 
 import uvicorn
 
+from sfumato.core.system import ending_signals
 from sfumato.exceptions import DataError, ParameterError, SfumatoError
 from sfumato.studio.app import Studio, make_app
 from sfumato.studio.folder import Folder, private_home
@@ -87,7 +88,7 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         # uvicorn raises signals again when it has ended, which would kill the process before its files are swept
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        numbers = (signal.SIGINT, *ending_signals())
         before = {number: signal.signal(number, self.handle_exit) for number in numbers}
         try:
             yield

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from sfumato.core.system import CREATE
 from sfumato.exceptions import DataError
 from sfumato.studio.folder import Folder
 
@@ -118,7 +119,7 @@ async def receive(
 
 
 async def _store(body: AsyncIterator[bytes], path: Path, unpacker: _Unpacker | None, limits: Limits) -> int:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(path, CREATE, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         return await _copy(body, file, unpacker, limits)
 

@@ -106,7 +106,7 @@ def _runs(frame: pl.DataFrame, number: str | None) -> Iterator[RawBatch]:
         yield RawBatch(frame, 0, 0.0)
         return
     numbers = frame[number].to_numpy()
-    frame = frame.drop(number)
+    frame = frame[[name for name in frame.columns if name != number]]
     if not (np.diff(numbers) > 0).all():
         order = np.argsort(numbers, kind="stable")
         numbers, frame = numbers[order], frame[order]

@@ -18,6 +18,7 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import CsvFile, Unescaped, doubt_about, separator_of
 from sfumato.files.numbers import decimals_of_block
+from sfumato.files.same_file import SameFile
 from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
 CHUNK_BYTES = 2 << 20
@@ -44,6 +45,7 @@ class CsvSource:
         self.file = CsvFile.of(file)
         self.path = path = Path(file)
         self._chunk = chunk_bytes
+        self._same = SameFile(path)
         self.types: dict[str, pl.DataType] = {}
         with self._open() as opened:
             header, _ = _first_record(self._read(opened, 1 << 20), str(path), self.file.mark)
@@ -69,12 +71,19 @@ class CsvSource:
         self.names = tuple(next(self._records(text)))
         self._require_clear(header, 1)
         check_headers(self.names, str(path))
+        self._places = {name: place for place, name in enumerate(self.names)}
+
+    def places(self, columns: Sequence[str]) -> list[int]:
+        """Return the numbers of columns."""
+        return [self._places[name] for name in columns]
 
     def batches(self, columns: Sequence[str] | None = None, numbers: Sequence[str] = ()) -> Iterator[RawBatch]:
         """Read the file once; see `Source`."""
-        types = {name: pl.Float64 if name in set(numbers) else pl.String for name in self.names}
-        wanted = list(self.names) if columns is None else [name for name in self.names if name in set(columns)]
+        parsed, asked = set(numbers), set(self.names if columns is None else columns)
+        types = {name: pl.Float64 if name in parsed else pl.String for name in self.names}
+        wanted = [name for name in self.names if name in asked]
         all_text = dict.fromkeys(self.names, pl.String)
+        self._same.require()
         size = max(self.path.stat().st_size, 1)
         row = 0
         line = 1
@@ -99,6 +108,7 @@ class CsvSource:
                     row += records
                     line += lines
                 if not more:
+                    self._same.require(_plain(file).fileno())
                     return
 
     def text(self) -> bytes:
@@ -155,7 +165,7 @@ class CsvSource:
         # outside the handler, and without the reader's own words: they quote cells of the file
         if frame is None or frame.height != records:
             raise self._ragged(block, line)
-        return frame.select(wanted)
+        return frame[wanted]
 
     def _read_block(self, block: bytes, wanted: list[str], types: Mapping[str, Any]) -> pl.DataFrame | None:
         try:
@@ -165,7 +175,7 @@ class CsvSource:
                 separator=self.style.separator,
                 quote_char=self.file.mark.decode() or None,
                 schema=dict(types),
-                columns=[self.names.index(name) for name in wanted],
+                columns=[self._places[name] for name in wanted],
             )
         except (pl.exceptions.PolarsError, OSError):
             return None
@@ -203,18 +213,22 @@ class _BlockText(Hidden):
 
     def decimals(self, columns: Sequence[str]) -> list[tuple[int, int]] | None:
         """Return the fewest and the most decimals of columns."""
-        names = self._source.names
-        wanted = [names.index(name) for name in columns]
-        return decimals_of_block(self._block, self._source.style.separator, len(names), wanted, self._source.file.mark)
+        places = self._source.places(columns)
+        width = len(self._source.names)
+        return decimals_of_block(self._block, self._source.style.separator, width, places, self._source.file.mark)
 
 
 _ENCODING_HINT = "save the file as UTF-8, for instance: iconv -f latin1 -t utf-8 FILE > NEW"
 
 
 def _position(file: Any) -> int:
+    return int(_plain(file).tell())
+
+
+def _plain(file: Any) -> Any:
+    """Return the file on the disk under all that unpacks it."""
     plain: Any = file.fileobj if isinstance(file, Unescaped) else file
-    plain = plain.fileobj if isinstance(plain, gzip.GzipFile) else plain
-    return int(plain.tell())
+    return plain.fileobj if isinstance(plain, gzip.GzipFile) else plain
 
 
 def _first_record(block: bytes, what: str, mark: bytes) -> tuple[bytes, bytes]:

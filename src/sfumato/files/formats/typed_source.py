@@ -7,11 +7,15 @@ from functools import partial
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 
 from sfumato.exceptions import DataError
+from sfumato.files.same_file import SameFile
 from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
 _BATCH_CELLS = 1 << 21
+# a damaged file can make the reader panic, which is no ordinary exception; what it says may quote cells
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
 
 
 class TypedSource:
@@ -32,6 +36,7 @@ class TypedSource:
         if not self.files:
             raise DataError(f"{path}: no Parquet file in this folder", hint="their names must end in .parquet")
         schemas, self._rows = [], []
+        self._same = {file: SameFile(file) for file in self.files}
         for file in self.files:
             schema, rows = self._look(file)
             schemas.append(schema)
@@ -54,7 +59,8 @@ class TypedSource:
         numbers: Sequence[str] = (),  # noqa: ARG002  # they are numbers already
     ) -> Iterator[RawBatch]:
         """Read the table once; see `Source`."""
-        wanted = list(self.names) if columns is None else [name for name in self.names if name in set(columns)]
+        asked = set(self.names if columns is None else columns)
+        wanted = [name for name in self.names if name in asked]
         total = max(sum(self._rows), 1)
         row = 0
         for file, rows in zip(self.files, self._rows, strict=True):
@@ -71,16 +77,17 @@ class TypedSource:
         try:
             scan = self._scan(file)
             return dict(scan.collect_schema()), int(scan.select(pl.len()).collect().item())
-        except (pl.exceptions.PolarsError, OSError):
+        except UNREADABLE:
             pass
         name = "a Parquet" if self.kind == "parquet" else "an Arrow"
         raise DataError(f"{file}: not {name} file that can be read", hint="check the file, and the ending of its name")
 
     def _part(self, file: Path, wanted: list[str], start: int, height: int) -> pl.DataFrame:
         try:
-            part = self._scan(file).select(wanted).slice(start, height).collect()
-        except (pl.exceptions.PolarsError, OSError):
+            part = self._scan(file).select(cs.by_name(wanted)).slice(start, height).collect()
+        except UNREADABLE:
             part = None
+        self._same[file].require()
         if part is not None and part.height == height:
             return part
         raise DataError(f"{file}: cannot be read at row {start}", hint="the file may be damaged")

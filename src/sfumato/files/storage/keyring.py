@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 from platformdirs import user_data_path
 
 from sfumato.core.keys import Key
+from sfumato.core.system import require_own
 from sfumato.exceptions import KeyFileError, ParameterError
 
 
@@ -34,8 +34,7 @@ def own_folder(folder: Path) -> Path:
         reason = error.strerror
     if reason is not None:
         raise KeyFileError(f"{folder}: cannot be made ({reason})", hint="name a key file with --key")
-    if not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o077 or status.st_uid != os.getuid():
-        raise KeyFileError(f"{folder}: other users may enter the folder of keys", hint=f"chmod 700 {folder}")
+    require_own(folder, status)
     return folder
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from sfumato.core.parts import finish, under_way
 from sfumato.exceptions import DataError
 
 _written: list[Path] = []
@@ -164,14 +164,8 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[BinaryIO], o
     problem = problem_with(target, force=True)
     if problem is not None:
         raise DataError(problem[0], hint=problem[1])
-    descriptor, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(part).replace(target)
+    with under_way(target) as (file, part):
+        write(file)
+        finish(file)
+        part.replace(target)
         note_written(target)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -24,11 +24,13 @@ from typing import BinaryIO, Self
 
 import polars as pl
 
+from sfumato.core.system import AS_BYTES, CREATE, NOT_A_LINK, NOT_INHERITED, hold
 from sfumato.exceptions import DataError, SfumatoError
 from sfumato.files.storage.outputs import note_written, problem_with
 
 _LOCK = "lock"
 _TRIES = 100
+_WAIT = 0.01
 _ENDING = ".sfumato-part"
 
 
@@ -82,9 +84,9 @@ def sweep(folders: Iterable[Path]) -> int:
 
 def _held(folder: Path) -> int | None:
     """Return a descriptor that holds the folder's lock, or None if another process holds or removes it."""
-    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | NOT_A_LINK | NOT_INHERITED | AS_BYTES, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        hold(lock, wait=False)
         if os.path.samestat(os.fstat(lock), (folder / _LOCK).stat()):
             return lock
     except (BlockingIOError, FileNotFoundError):
@@ -152,7 +154,7 @@ def guarded_writes(target: Path) -> Iterator[None]:
 
 def open_private(path: Path) -> BinaryIO:
     """Open a new temporary file that only its owner can read, for writing."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb")
+    return os.fdopen(os.open(path, CREATE, 0o600), "wb")
 
 
 def file_digest(path: Path, subkey: bytes) -> str:
@@ -201,10 +203,43 @@ class Workspace:
     ) -> None:
         let_go(self.folder, self._lock)
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let one process at a time put something at the target: what it finds there stays until it is done."""
+        folder = self.target.parent / f".{self.target.name}.commit{_ENDING}"
+        lock = None
+        while lock is None:
+            try:
+                folder.mkdir(mode=0o700, exist_ok=True)
+                lock = _held(folder)
+            except FileNotFoundError:  # the one before has just ended
+                continue
+            except OSError as error:
+                raise disk_error(error, self.target) from None
+            if lock is None:
+                time.sleep(_WAIT)
+        try:
+            yield
+        finally:
+            let_go(folder, lock)
+
+    def commit_originals(self, *, force: bool) -> None:
+        """Put a finished part with original values in its place, for its owner's eyes only, whatever the umask says.
+
+        Parameters
+        ----------
+        force : bool
+            Whether an existing file is replaced.
+        """
+        with self.alone():
+            check_target(self.target, force=force)
+            self.part.chmod(0o600)
+            self.commit()
+
     def commit(self) -> None:
         """Put the finished part in its place."""
         try:
-            descriptor = os.open(self.part, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(self.part, os.O_RDONLY | NOT_INHERITED)
             try:
                 os.fsync(descriptor)
             finally:
@@ -229,7 +264,7 @@ def _escaped(name: str) -> str:
 
 def _sync_folder(folder: Path) -> None:
     with contextlib.suppress(OSError):  # not every file system knows it
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | NOT_INHERITED)
         try:
             os.fsync(descriptor)
         finally:

@@ -136,7 +136,7 @@ class LocalEngine:
             done.tally.neutralised += neutralised
             if job.id_subkey is not None:
                 frame = with_row_ids(frame, batch.numbered.words(job.id_subkey))
-            done.tally.kept = KeptCombinations.of(raw.frame.select(cells.roles.keep))
+            done.tally.kept = KeptCombinations.of(raw.frame[list(cells.roles.keep)])
             if raw.text is not None:
                 kept = (raw.frame[name] for name in cells.roles.keep)
                 done.tally.broken = sum(count_cells_with_breaks(one, self._source.style.separator) for one in kept)

@@ -1,0 +1,83 @@
+"""Files that get their name when they are whole: beside their place, held by a lock while they are made.
+
+A process that was killed leaves such a file without a holder, and the next one that writes to the same folder removes
+it. The operating system lets go of a lock with the process, however it ends, so no clock is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from sfumato.core.system import AS_BYTES, NOT_A_LINK, NOT_INHERITED, RENAMES_OPEN, hold, only_for_owner
+
+_ENDING = ".sfumato-part"
+_TRIES = 100
+
+
+@contextlib.contextmanager
+def under_way(place: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Yield a new private file beside its place, and its path; when the caller has not given it a name, it is removed.
+
+    Parameters
+    ----------
+    place : Path
+        Where the file will stand.
+    """
+    folder = place.absolute().parent
+    sweep_parts(folder)
+    descriptor, part = _held_part(folder, place.name)
+    with os.fdopen(descriptor, "wb") as file:
+        try:
+            only_for_owner(descriptor)
+            yield file, part
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink()
+
+
+def finish(file: BinaryIO) -> None:
+    """Make sure that everything is on the disk, and that the file can be renamed."""
+    file.flush()
+    os.fsync(file.fileno())
+    if not RENAMES_OPEN:
+        file.close()
+
+
+def sweep_parts(folder: Path) -> int:
+    """Remove files under way whose process has ended; return how many."""
+    swept = 0
+    with contextlib.suppress(OSError):  # a folder that cannot be read is somebody else's trouble
+        for left in folder.glob(f".*{_ENDING}"):
+            if left.is_symlink() or not left.is_file():
+                continue
+            with contextlib.suppress(OSError):  # held, gone, or not ours
+                descriptor = os.open(left, os.O_RDWR | NOT_A_LINK | NOT_INHERITED | AS_BYTES)
+                try:
+                    hold(descriptor, wait=False)
+                    left.unlink()
+                    swept += 1
+                finally:
+                    os.close(descriptor)
+    return swept
+
+
+def _held_part(folder: Path, name: str) -> tuple[int, Path]:
+    for _ in range(_TRIES):
+        descriptor, path = tempfile.mkstemp(dir=folder, prefix=f".{name[:100]}.", suffix=_ENDING)
+        try:
+            hold(descriptor, wait=False)
+            if os.path.samestat(os.fstat(descriptor), Path(path).stat()):
+                return descriptor, Path(path)
+        except (BlockingIOError, FileNotFoundError):  # swept before it was held
+            pass
+        except BaseException:
+            os.close(descriptor)
+            Path(path).unlink(missing_ok=True)
+            raise
+        os.close(descriptor)
+    raise BlockingIOError("other processes keep sweeping the folder")

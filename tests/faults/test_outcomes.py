@@ -1,0 +1,130 @@
+"""Every error of the operating system or of a library ends in a sentence and an exit code of its own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.cli.outcome import outcome_of
+from sfumato.files.opening import open_source
+from tests.cli.typed import typed
+from tests.pipeline.tables import people, write
+
+SECRET = "Ottilie von Hohenstein"
+
+
+@given(number=st.sampled_from(sorted(errno.errorcode)), name=st.sampled_from([None, "out.csv"]))
+def test_every_number_of_the_system_has_a_sentence(number: int, name: str | None) -> None:
+    said, code = outcome_of(OSError(number, os.strerror(number), *([] if name is None else [name])))
+    assert code in {3, 71}
+    assert said.startswith("sfumato: ")
+    assert "hint: " in said
+    assert "bug" not in said
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (pl.exceptions.PanicException(SECRET), 70),
+        (BaseException(SECRET), 70),
+        (GeneratorExit(SECRET), 70),
+        (SystemError(SECRET), 70),
+        (RecursionError(SECRET), 70),
+        (RuntimeError("can't start new thread"), 71),
+        (MemoryError(SECRET), 71),
+        (KeyboardInterrupt(), 130),
+        (sf.exceptions.ReleaseCancelledError("x"), 130),
+        (sf.exceptions.PolicyLimitError("x"), 1),
+        (sf.exceptions.DataError("x"), 3),
+    ],
+)
+def test_every_other_error_has_a_code_and_quotes_nothing(error: BaseException, code: int) -> None:
+    said, found = outcome_of(error)
+    assert found == code
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize("error", [pl.exceptions.PanicException(SECRET), OSError(errno.EROFS, "Read-only", "x")])
+def test_a_command_that_meets_one_says_it_in_two_lines(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: BaseException
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("sfumato.cli.methods.methods.callback", fails)
+    done = typed("methods", cwd=tmp_path)
+    assert done.returncode == (3 if isinstance(error, OSError) else 70)
+    assert len(done.stderr.splitlines()) <= 2
+    assert SECRET not in done.stderr
+
+
+def test_a_full_disk_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    data = write(people(4000), tmp_path / "in.csv")
+    command = [sys.executable, "-m", "sfumato", "release", str(data), "-o", "out.csv", "--id", "id", "--keep", "town"]
+    done = subprocess.run(
+        [*command, "--key", "my.key", "-m", "ina"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )
+    assert done.returncode == 3, done.stderr
+    assert "File too large" in done.stderr
+    assert "free some space" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize("megabytes", [500, 800, 1600, 2500])
+def test_too_little_address_space_is_refused_with_what_is_needed(tmp_path: Path, megabytes: int) -> None:
+    limit = megabytes << 20
+    done = subprocess.run(
+        [sys.executable, "-m", "sfumato", "release", "in.csv", "-o", "out.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )
+    assert done.returncode == 71, done.stderr
+    assert "may address" in done.stderr
+    assert "ulimit -v" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+@given(place=st.floats(0, 1, exclude_max=True), bits=st.integers(1, 255), cut=st.booleans())
+def test_damaged_bytes_are_refused_or_read_and_never_panic(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, place: float, bits: int, cut: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"damaged.{kind}"
+    raw = bytearray(_whole(kind))
+    at = int(place * len(raw))
+    raw[at] ^= bits
+    path.write_bytes(raw[:at] if cut else raw)
+    said = ""
+    try:
+        for batch in open_source(path).batches():
+            batch.frame.to_dict()
+    except sf.SfumatoError as error:
+        said = str(error)
+    assert SECRET not in said
+
+
+def _whole(kind: str) -> bytes:
+    import io
+
+    file = io.BytesIO()
+    table = people(40, missing=True).with_columns(name=pl.lit(SECRET))
+    (table.write_parquet if kind == "parquet" else table.write_ipc)(file)
+    return file.getvalue()
