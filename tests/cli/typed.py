@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from sfumato.cli import main
+from sfumato.core.system import ending_signals
 
 
 def typed(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -23,7 +24,7 @@ def typed(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
     def show(message: Any, category: type[Warning], file: str, line: int, *_more: Any) -> None:
         err.write(warnings.formatwarning(message, category, file, line))
 
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.getsignal(number) for number in ending_signals()}
     code: Any = 0
     try:
         with (

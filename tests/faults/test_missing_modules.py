@@ -22,7 +22,7 @@ import sfumato as sf
 import sfumato.cli
 from sfumato.core import system
 assert system._fcntl is None and system.address_space() is None
-assert system.ending_signals() == [signal.SIGTERM]
+assert system.ending_signals() == [signal.SIGINT, signal.SIGTERM]
 folder = pathlib.Path(sys.argv[1])
 rows = "".join(f"{i},{20 + i % 50},{i * 7 % 90}.5\\n" for i in range(99))
 (folder / "in.csv").write_text("id,age,wage\\n" + rows)

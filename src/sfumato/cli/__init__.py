@@ -16,6 +16,7 @@ import click
 from sfumato import __version__
 from sfumato.cli.exit_codes import Exit
 from sfumato.cli.outcome import outcome_of, require_room
+from sfumato.core.parts import leave_nothing
 from sfumato.core.system import address_space, on_ending
 
 __all__ = ["main", "sfumato"]
@@ -95,11 +96,16 @@ def main() -> None:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001  # panics of libraries are no ordinary exceptions
+        leave_nothing()
         said, code = outcome_of(error)
         with contextlib.suppress(OSError):  # the terminal may be gone
             click.echo(said, err=True)
         sys.exit(code)
 
 
+class _AskedToEndError(KeyboardInterrupt):
+    """Of a kind of its own: with the plain one the interpreter may end by a signal although somebody has caught it."""
+
+
 def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+    raise _AskedToEndError

@@ -8,15 +8,39 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from sfumato.core.system import AS_BYTES, NOT_A_LINK, NOT_INHERITED, RENAMES_OPEN, hold, only_for_owner
+from sfumato.core.system import AS_BYTES, CREATE, NOT_A_LINK, NOT_INHERITED, RENAMES_OPEN, hold, only_for_owner
 
 _ENDING = ".sfumato-part"
 _TRIES = 100
+_made: set[Path] = set()  # what this process has made and not finished; a signal can come between any two steps
+
+
+def begun(path: Path) -> Path:
+    """Note the name of something unfinished before it is made."""
+    _made.add(path)
+    return path
+
+
+def done_with(path: Path) -> None:
+    """Forget something that has its name, or is gone."""
+    _made.discard(path)
+
+
+def leave_nothing() -> None:
+    """Remove what is unfinished: the last thing that an interrupted process does."""
+    for path in tuple(_made):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        _made.discard(path)
 
 
 @contextlib.contextmanager
@@ -38,6 +62,7 @@ def under_way(place: Path) -> Iterator[tuple[BinaryIO, Path]]:
         finally:
             with contextlib.suppress(OSError):
                 part.unlink()
+            done_with(part)
 
 
 def finish(file: BinaryIO) -> None:
@@ -68,16 +93,17 @@ def sweep_parts(folder: Path) -> int:
 
 def _held_part(folder: Path, name: str) -> tuple[int, Path]:
     for _ in range(_TRIES):
-        descriptor, path = tempfile.mkstemp(dir=folder, prefix=f".{name[:100]}.", suffix=_ENDING)
+        part = begun(folder / f".{name[:100]}.{secrets.token_hex(6)}{_ENDING}")
+        descriptor = os.open(part, CREATE, 0o600)
         try:
             hold(descriptor, wait=False)
-            if os.path.samestat(os.fstat(descriptor), Path(path).stat()):
-                return descriptor, Path(path)
+            if os.path.samestat(os.fstat(descriptor), part.stat()):
+                return descriptor, part
         except (BlockingIOError, FileNotFoundError):  # swept before it was held
             pass
         except BaseException:
             os.close(descriptor)
-            Path(path).unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
             raise
         os.close(descriptor)
     raise BlockingIOError("other processes keep sweeping the folder")

@@ -99,7 +99,7 @@ def put_new(part: Path, place: Path) -> None:
 
 def ending_signals() -> list[signal.Signals]:
     """Return the signals that ask a process to end; those that the caller has switched off (nohup) stay so."""
-    names = ("SIGTERM", "SIGHUP", "SIGBREAK")
+    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
     known = [getattr(signal, name) for name in names if hasattr(signal, name)]
     return [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
 

@@ -88,8 +88,7 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         # uvicorn raises signals again when it has ended, which would kill the process before its files are swept
-        numbers = (signal.SIGINT, *ending_signals())
-        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        before = {number: signal.signal(number, self.handle_exit) for number in ending_signals()}
         try:
             yield
         finally:

@@ -24,6 +24,7 @@ from typing import BinaryIO, Self
 
 import polars as pl
 
+from sfumato.core.parts import begun, done_with
 from sfumato.core.system import AS_BYTES, CREATE, NOT_A_LINK, NOT_INHERITED, hold
 from sfumato.exceptions import DataError, SfumatoError
 from sfumato.files.storage.outputs import note_written, problem_with
@@ -48,13 +49,17 @@ def hold_new(path: Callable[[], Path]) -> tuple[Path, int]:
         The folder and the descriptor of its lock.
     """
     for _ in range(_TRIES):
-        folder = path()
-        folder.mkdir(mode=0o700)
+        folder = begun(path())
         try:
+            folder.mkdir(mode=0o700)
             lock = _held(folder)
         except FileNotFoundError:  # swept before the lock stood
+            if not folder.parent.is_dir():
+                raise
             continue
-        except OSError:
+        except FileExistsError:
+            raise
+        except BaseException:  # an interruption, too
             shutil.rmtree(folder, ignore_errors=True)
             raise
         if lock is not None:
@@ -65,6 +70,7 @@ def hold_new(path: Callable[[], Path]) -> tuple[Path, int]:
 def let_go(folder: Path, lock: int) -> None:
     """Remove a folder with everything in it, and let go of its lock."""
     shutil.rmtree(folder, ignore_errors=True)
+    done_with(folder)
     os.close(lock)
 
 
