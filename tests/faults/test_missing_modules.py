@@ -38,5 +38,5 @@ def test_a_release_works_without_what_windows_does_not_have(tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     assert eval(done.stdout) == [
-        ".history.lock", "history", "history.key", "in.csv", "my.key", "other.key", "out.csv",
+        ".history.lock", "history", "history.secret", "in.csv", "my.key", "other.key", "out.csv",
     ]  # fmt: skip

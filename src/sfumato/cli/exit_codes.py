@@ -28,10 +28,10 @@ _MEANINGS = {
     Exit.FINE: "fine",
     Exit.LIMIT: "a limit of the policy is not met, or the same people were released before; nothing was released",
     Exit.USAGE: "the command was typed wrongly",
-    Exit.DATA: "a problem with the data or a file: damaged, changed while it was read, a full disk, a folder that is not yours",
+    Exit.DATA: "a problem with the data or a file: damaged, changed while it was read, a full disk",
     Exit.UNTRUSTED: "the audit cannot be trusted: a canary failed",
     Exit.BUG: "a bug in sfumato, or in a library below it",
-    Exit.SCARCE: "not enough memory, threads or open files, or a limit on the address space (`ulimit -v`) that is too low",
+    Exit.SCARCE: "not enough memory, threads or open files, or too low a limit on the address space",
     Exit.INTERRUPTED: "interrupted; nothing was left half-written",
     Exit.PIPE: "whoever read the output has gone, as in `sfumato methods | head`",
 }
