@@ -1,8 +1,12 @@
-# Everything runs in .venv, made from the files here; nothing else needs to be installed by hand.
+# Everything runs in .venv, made from the files here; nothing else needs to be installed by hand. The demo has a light
+# environment of its own, without extras and tools.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO := .venv-demo
+DEMO_STAMP := $(DEMO)/.installed
+NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
 .PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix frontier reproduce docs walks tables golden guide tutorial golden-reports clean bench-memory
 .DEFAULT_GOAL := help
@@ -12,13 +16,20 @@ help: ## list the targets
 
 env: $(STAMP) ## create .venv and install sfumato with everything the tests need
 $(STAMP): pyproject.toml tools/install_dev.py
-	@$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c '$(NEW_ENOUGH)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python tools/install_dev.py
 	@touch $(STAMP)
 
-demo: $(STAMP) ## the main job on the table that ships with sfumato; results in demo-output/
-	$(BIN)/python -m sfumato demo --output demo-output
+$(DEMO_STAMP): pyproject.toml
+	@$(PYTHON) -c '$(NEW_ENOUGH)'
+	test -x $(DEMO)/bin/python || $(PYTHON) -m venv $(DEMO)
+	@echo "installing sfumato and nothing else into $(DEMO), once"
+	@$(DEMO)/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $(DEMO_STAMP)
+
+demo: $(DEMO_STAMP) ## the main job on the table that ships with sfumato, in a light environment; results in demo-output/
+	@$(DEMO)/bin/python -m sfumato demo --output demo-output
 
 test: lint types imports repeats tests ## linters, types, import check, repeats and all tests
 
@@ -89,4 +100,4 @@ golden-reports: $(STAMP) ## regenerate the golden report pages (look at the diff
 	$(BIN)/python -m tests.report.reports
 
 clean: ## remove the environment and everything generated
-	rm -rf $(VENV) demo-output site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) demo-output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,6 +10,7 @@ import click
 from sfumato.cli.progress import Progress
 from sfumato.cli.release import three_lines
 from sfumato.cli.tour import FLAGS, Line, release_demo, rows_before_and_after, tour
+from sfumato.cli.words import shown_command
 from sfumato.core.keys import Key
 from sfumato.datasets import demo_table, write_demo
 from sfumato.exceptions import SfumatoWarning
@@ -64,6 +65,19 @@ def demo(output: Path, table: Path | None, numbers: bool) -> None:
     click.echo(
         "\nWhat breaks a method is measured, not proved away: 'none known' is not 'safe'. See docs/limitations.md."
     )
+    click.echo(_next(output, table))
+
+
+def _next(output: Path, table: Path) -> str:
+    """Return what to look at next."""
+    lines = {
+        f"{output / 'released.csv'}": "the release: open it beside customers.csv",
+        f"{output / 'private' / 'audit.html'}": "how it was attacked, for the owner alone",
+        f"{shown_command()} release {table} -o OUT --guess": "the same for a table: what becomes of every column",
+        f"{shown_command()} --help": "all commands; docs/guide/tour.md takes five minutes",
+    }
+    width = max(len(place) for place in lines)
+    return "\n".join(["\nLook at next:", *(f"  {place:{width}}  {about}" for place, about in lines.items())])
 
 
 def format_line(line: Line) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
+from pathlib import Path
+from shutil import which
 
 from sfumato.exceptions import ParameterError
 
@@ -72,6 +75,16 @@ def cluster_numbers(text: str) -> tuple[int, ...]:
             raise ParameterError(f"numbers of clusters lie between 2 and {_MOST_CLUSTERS}, got {text!r}")
         found.update(range(low, high + 1))
     return tuple(sorted(found))
+
+
+def shown_command() -> str:
+    """Return how sfumato is typed here: by its name, or by the path of the environment that it was called from."""
+    called = Path(sys.argv[0])
+    if called.name != "__main__.py" or which("sfumato"):
+        return "sfumato"
+    beside = Path(sys.executable).with_name("sfumato")
+    shown = Path(os.path.relpath(beside)) if beside.exists() else None
+    return "python -m sfumato" if shown is None else str(shown)
 
 
 def command_line() -> str:
