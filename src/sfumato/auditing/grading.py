@@ -20,7 +20,7 @@ from sfumato.auditing.whole.model import Whole
 MEANINGS = {
     "A": "None of the attacks gets noticeably more than guessing. That is a finding, not a proof.",
     "B": "Someone who knows many records gets a little, or someone who knows a person's full record can sometimes find "
-    "their row, or that of people who stand alone.",
+    "their row, or that of people who stand alone, or single columns are laid open.",
     "C": "Someone who knows few records gets a little, someone who knows many gets part of the rest, or people with a "
     "known record are mostly found.",
     "D": "Someone who knows few records gets a fifth of the rest, or someone who knows many gets more than half.",

@@ -26,6 +26,8 @@ from sfumato.metrics import (
 
 _WORST = 20
 
+_OPEN = 0.05  # share of a column's variance that is left when it is laid open
+
 
 @dataclass(frozen=True)
 class ColumnPrivacy:
@@ -86,7 +88,7 @@ class Privacy:
         grade : str
             Nothing is added to a grade that warns already.
         """
-        names = [column.name for column in self.columns if column.residual is not None and column.residual < 0.05]
+        names = [column.name for column in self.columns if column.residual is not None and column.residual < _OPEN]
         if grade not in {"A", "B", "C"} or not names:
             return ""
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -104,6 +106,11 @@ def residual_security(results: Sequence[Result], n_columns: int) -> list[tuple[f
             if np.isfinite(value) and (best is None or value < best):
                 out[column] = (float(value), result.attack)
     return out
+
+
+def any_open(results: Sequence[Result], n_columns: int) -> bool:
+    """Tell whether an attack leaves almost nothing hidden of some column: such a release gets no A."""
+    return any(left is not None and left < _OPEN for left, _ in residual_security(results, n_columns))
 
 
 def measure_privacy(

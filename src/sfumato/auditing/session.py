@@ -30,7 +30,14 @@ from sfumato.auditing.exposed import ExposedGroup, measure_exposed
 from sfumato.auditing.grading import Judgement, judge
 from sfumato.auditing.inversion import measure_inversion
 from sfumato.auditing.model import Audit, Inverted, attack_line
-from sfumato.auditing.privacy import Privacy, find_verbatim, find_whole_verbatim, measure_privacy, worst_records
+from sfumato.auditing.privacy import (
+    Privacy,
+    any_open,
+    find_verbatim,
+    find_whole_verbatim,
+    measure_privacy,
+    worst_records,
+)
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.utility.measure import measure_utility
@@ -288,7 +295,7 @@ class AuditSession(Hidden):
         whole : bool
             Whether uniqueness and inference over categories count. Default: True.
         """
-        return judge(
+        found = judge(
             self.results,
             *self.tables.original.shape,
             curve=self.curve if curve else None,
@@ -299,6 +306,8 @@ class AuditSession(Hidden):
             shadowed=self.shadowed,
             seed=self.seed,
         )
+        laid_open = found.grade == "A" and any_open(self.results, self.tables.original.shape[1])
+        return replace(found, grade="B") if laid_open else found  # the verdict names the columns
 
     def privacy(self) -> Privacy:
         """Return what is left to hide of each column after the attacks so far."""

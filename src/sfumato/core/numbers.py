@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato._arrays import Floats
 from sfumato.exceptions import DataError, ParameterError
 
 
@@ -136,3 +137,28 @@ def whole_number(value: Any, name: str, *, low: int) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= low:
         return int(value)
     raise ParameterError(f"{name} must be {low} or more (an integer), got {value!r}")
+
+
+def beyond_chance(equal: int, values: Floats) -> int:
+    """Return how many of a column's cells are equal beyond what two rows drawn at random have in common.
+
+    Of a column of few values many cells come out as they went in whatever is done to them.
+
+    Parameters
+    ----------
+    equal : int
+        Cells that came out as they went in.
+    values : array of shape (n,)
+        The cells.
+
+    Examples
+    --------
+    >>> twos = np.arange(100.0) % 2
+    >>> beyond_chance(80, np.arange(100.0)), beyond_chance(80, twos), beyond_chance(50, twos)
+    (80, 60, 0)
+    """
+    if not len(values):
+        return 0
+    _, counts = np.unique(values, return_counts=True)
+    share, chance = equal / len(values), float(((counts / len(values)) ** 2).sum())
+    return 0 if chance >= 1.0 else max(0, round(len(values) * (share - chance) / (1.0 - chance)))

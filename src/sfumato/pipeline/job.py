@@ -31,7 +31,7 @@ from sfumato.files.opening import open_released
 from sfumato.files.row_ids import ROW_ID
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.perturb.mechanism.checks import about_held_back
+from sfumato.perturb.mechanism.checks import about_held_back, about_unchanged
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit, gap_numbers
@@ -140,7 +140,7 @@ class ReleaseJob(Hidden):
             self._tally = engine.write(self.fitted.cells, job)
             self._digest = file_digest(workspace.part, self._owner.key.derive("released"))
         require_relations(self._tally)
-        unchanged = _mostly_unchanged(self._tally, self.fitted)
+        unchanged = _mostly_unchanged(self._tally, self.fitted, self.plan.keyed.method)
         if unchanged:
             self._warn(unchanged, UnchangedCellsWarning)
         warned = singled_out(self._tally.kept, self._tally.rows, self.plan.roles.keep)
@@ -445,17 +445,11 @@ def _put_back(path: Path, content: bytes | None) -> None:
             write_private(path, content)
 
 
-def _mostly_unchanged(tally: Tally, fitted: Fit) -> str | None:
-    """Return a warning about columns of which most cells came out as they went in."""
+def _mostly_unchanged(tally: Tally, fitted: Fit, method_id: str) -> str | None:
+    """Return a warning about columns of which most cells came out as they went in, beyond chance."""
     same = [
         column.name
         for column in fitted.schema.numbers
         if column.high > column.low and tally.unchanged.get(column.name, 0) > (tally.rows - column.missing) / 2
     ]
-    if not same:
-        return None
-    return (
-        f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
-        f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a column: "
-        "raise the noise, or choose another method."
-    )
+    return about_unchanged(same, method_id) if same else None

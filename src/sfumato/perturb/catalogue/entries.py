@@ -50,6 +50,8 @@ class Method:
         The method it wraps when nobody says which, for comparisons; of wrappers only.
     hides_from_key_holders : bool
         Whether a released row says no more about its original to who has the key: it is drawn anew, not moved.
+    hides_more : str
+        What makes it hide more, as advice; empty if only another method does.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Method:
     wraps: bool = False
     inner: str = "adp"
     hides_from_key_holders: bool = False
+    hides_more: str = ""
 
     @property
     def quick(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ GROUPED: tuple[Method, ...] = (
         5,
         invertible=False,
         keeps_distances=False,
+        hides_more="make larger groups",
         parameters=(
             Parameter(
                 "group_size",
@@ -58,6 +59,7 @@ GROUPED: tuple[Method, ...] = (
         4,
         invertible=False,
         keeps_distances=False,
+        hides_more="make larger groups",
         parameters=(
             Parameter("group_size", "integer", 3, "smallest group", low=2, search=Span(3, 50, log=True)),
             Parameter(

@@ -20,6 +20,7 @@ NOISE: tuple[Method, ...] = (
         3,
         invertible=False,
         keeps_distances=False,
+        hides_more="raise the noise",
         parameters=(
             Parameter(
                 "scale",
@@ -46,6 +47,7 @@ NOISE: tuple[Method, ...] = (
         2,
         invertible=False,
         keeps_distances=False,
+        hides_more="raise the noise",
         parameters=(
             Parameter(
                 "scale",
@@ -72,6 +74,7 @@ NOISE: tuple[Method, ...] = (
         3,
         invertible=False,
         keeps_distances=False,
+        hides_more="raise the noise",
         parameters=(
             Parameter(
                 "scale",
@@ -96,6 +99,7 @@ NOISE: tuple[Method, ...] = (
         2,
         invertible=False,
         keeps_distances=False,
+        hides_more="raise the noise",
         parameters=(
             Parameter(
                 "amplitude",
@@ -130,6 +134,7 @@ NOISE: tuple[Method, ...] = (
         3,
         invertible=False,
         keeps_distances=False,
+        hides_more="raise the noise",
         parameters=(
             Parameter(
                 "beta",
@@ -179,6 +184,7 @@ NOISE: tuple[Method, ...] = (
         invertible=False,
         hides_from_key_holders=True,
         keeps_distances=False,
+        hides_more="raise min_radius",
         parameters=(
             Parameter("n_clusters", "integer", 24, "clusters for each column", low=1, search=Span(2, 60, log=True)),
             Parameter(

@@ -80,6 +80,7 @@ METHODS: tuple[Method, ...] = (
         invertible=False,
         hides_from_key_holders=True,
         keeps_distances=False,
+        hides_more="ask for less detail",
         parameters=(
             _CLUSTERINGS,
             _DETAIL,
@@ -130,6 +131,7 @@ METHODS: tuple[Method, ...] = (
         8,
         invertible=False,
         keeps_distances=False,
+        hides_more="ask for less detail",
         parameters=(
             replace(
                 _CLUSTERINGS,

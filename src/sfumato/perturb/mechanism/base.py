@@ -392,7 +392,8 @@ class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         names = self._names_out(frame.names)
         kinds = state.facts.kinds if names is None else ("float64",) * len(names)
         released = frame.blank([TYPES[kind] for kind in kinds])
-        unchanged = UnchangedCells(frame, state.facts) if names is None and not self.exchanges else None
+        looked_at = names is None and not self.exchanges
+        unchanged = UnchangedCells(frame, state.facts, self.method_id) if looked_at else None
 
         whole = released[0].base  # the columns of an array are columns of one array: written together
 

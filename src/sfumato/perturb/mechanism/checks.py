@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.numbers import beyond_chance
 from sfumato.core.passes import Facts
 from sfumato.core.stream import RowHasher
 from sfumato.core.tiles import spans, tile_rows
@@ -82,7 +84,7 @@ def check_size(facts: Facts, owner: str) -> None:
 
 
 class UnchangedCells:
-    """Finds columns of which most cells come out as they went in: rounding undoes small noise.
+    """Finds columns of which most cells come out as they went in, beyond chance: rounding undoes small noise.
 
     Parameters
     ----------
@@ -90,10 +92,12 @@ class UnchangedCells:
         The table before.
     facts : Facts
         Constant columns are left out: they have a warning of their own.
+    method_id : str
+        In the catalogue, for advice.
     """
 
-    def __init__(self, frame: Frame, facts: Facts) -> None:
-        self._frame = frame
+    def __init__(self, frame: Frame, facts: Facts, method_id: str) -> None:
+        self._frame, self._method = frame, method_id
         self._changed = dict.fromkeys(np.flatnonzero(facts.high > facts.low).tolist(), 0)
         self._enough = len(frame) - len(frame) // 2  # with so many changed cells a column is fine
         self._lock = Lock()
@@ -120,14 +124,36 @@ class UnchangedCells:
 
     def warn(self) -> None:
         """Warn if there are such columns; call it when every row has been looked at."""
-        same = [self._frame.names[column] for column, changed in self._changed.items() if changed < self._enough]
+        n_rows = len(self._frame)
+        few = [column for column, changed in self._changed.items() if changed < self._enough]
+        same = [
+            self._frame.names[column]
+            for column in few
+            if 2 * beyond_chance(n_rows - self._changed[column], np.asarray(self._frame.columns[column])) > n_rows
+        ]
         if same:
-            warn_caller(
-                f"{len(same)} column(s) come out mostly as they went in: {', '.join(same[:5])}"
-                f"{' ...' if len(same) > 5 else ''}. Rounding undoes noise that is small against the step of a "
-                "column: raise the noise, or choose another method.",
-                UnchangedCellsWarning,
-            )
+            warn_caller(about_unchanged(same, self._method), UnchangedCellsWarning)
+
+
+def about_unchanged(names: Sequence[str], method_id: str) -> str:
+    """Say which columns come out mostly as they went in, and what this method's owner can do.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    method_id : str
+        In the catalogue.
+    """
+    from sfumato.perturb.catalogue import method  # its rows name the perturbers, which import this
+
+    advice = method(method_id).hides_more
+    reason = "Rounding undoes noise that is small against the step of a column: " if advice == "raise the noise" else ""
+    what = f"{advice}, or choose another method" if advice else "choose another method"
+    return (
+        f"{len(names)} column(s) come out mostly as they went in: {', '.join(names[:5])}"
+        f"{' ...' if len(names) > 5 else ''}. {reason or ''}{what if reason else what[:1].upper() + what[1:]}."
+    )
 
 
 def warn_reused(count: int, start: int) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sfumato._arrays import Flags, Floats
+from sfumato.core.numbers import beyond_chance
 from sfumato.core.relations import Relation
 from sfumato.core.rows import Labelled, Rows
 from sfumato.core.secret import Hidden
@@ -88,7 +89,7 @@ class Tally:
     broken : int
         Kept text cells with a line break or a separator in them.
     unchanged : dict
-        Cells of each column that came out as they went in.
+        Cells of each column that came out as they went in, beyond chance where they are more than half.
     errors : dict
         Largest difference between an original and a restored value.
     lanes : pair of int
@@ -182,9 +183,10 @@ def perturb_batch(batch: NumberBatch, job: WriteJob, numbered: Labelled | None =
     if job.same_columns and job.gaps is None:  # values that were exchanged may well be equal
         for i, column in enumerate(job.columns):
             same = numbers_of(units[i], column) == batch.columns[i]
-            if masks[i] is not None:
-                same &= ~masks[i]  # type: ignore[operator]
-            tally.unchanged[column.name] = int(np.count_nonzero(same))
+            there = slice(None) if masks[i] is None else ~masks[i]  # type: ignore[operator]
+            equal, present = int(np.count_nonzero(same[there])), batch.columns[i][there]
+            # fewer than half are no matter, so chance is reckoned for the others only
+            tally.unchanged[column.name] = beyond_chance(equal, present) if 2 * equal > len(present) else equal
     tally.unmet = _unmet(units, masks, job)
     if job.undo is not None:
         tally.errors = {column.name: float(error) for column, error in zip(job.columns, errors, strict=True)}
