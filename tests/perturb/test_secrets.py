@@ -53,6 +53,8 @@ def shown(perturber) -> str:
             repr(perturber),
             str(perturber),
             estimator_html_repr(perturber),
+            perturber._repr_html_(),
+            str(perturber._repr_mimebundle_()),
             str(perturber.get_params()),
             repr(state),
             repr(attributes),

@@ -42,10 +42,11 @@ from sfumato.perturb.mechanism.checks import (
     warn_reused,
 )
 from sfumato.perturb.mechanism.parameters import check_parameter
+from sfumato.perturb.mechanism.shown import Shown
 from sfumato.perturb.mechanism.state import FittedState, refuse_pickle
 
 
-class Perturber(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of all perturbation methods.
 
     Parameters
