@@ -81,6 +81,7 @@ HOMES: dict[str, set[str]] = {
     "starlette": {"studio"},
     "uvicorn": {"studio"},
     "pymetis": {"cluster"},
+    "opendp": {"perturb"},
     "numba": {"core"},
     "sklearn": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "cli"},
     "scipy": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "tuning"},

@@ -13,6 +13,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "one-d": {"min_radius": 0.1},
     "mix": {"clusterings": (2, 3)},
     "exchange": {"clusterings": (2, 3), "draws": 2},
+    "dp": {"bounds": (-1e5, 1e5), "count": "public"},
 }
 
 

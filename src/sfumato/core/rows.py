@@ -182,6 +182,26 @@ class RowRange:
 
 
 @dataclass(frozen=True, slots=True)
+class PeopleRows(RowRange):
+    """Rows by absolute number that also say whose they are: for methods that draw rows, and count people.
+
+    Parameters
+    ----------
+    digests : array of shape (n, 16), uint8
+        Keyed digests of the record ids; see `RecordIds`.
+    persons : array of shape (n, 16), uint8, optional
+        See `RecordIds`.
+    """
+
+    digests: NDArray[np.uint8]
+    persons: NDArray[np.uint8] | None = None
+
+    def part(self, start: int, stop: int) -> PeopleRows:
+        persons = None if self.persons is None else self.persons[start:stop]
+        return PeopleRows(self.start + start, self.start + stop, self.digests[start:stop], persons)
+
+
+@dataclass(frozen=True, slots=True)
 class RowNumbers:
     """Rows in any order, by absolute number."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato.perturb.perturbers.multiplicative import MultiplicativeNoise as MultiplicativeNoise
     from sfumato.perturb.perturbers.nested import NestedClustering as NestedClustering
     from sfumato.perturb.perturbers.pca import PCAProjection as PCAProjection
+    from sfumato.perturb.perturbers.private import PrivateMixture as PrivateMixture
     from sfumato.perturb.perturbers.random_projection import RandomProjection as RandomProjection
     from sfumato.perturb.perturbers.rotation import Rotation as Rotation
     from sfumato.perturb.perturbers.scaling import Scaling as Scaling

@@ -11,6 +11,7 @@ from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source
 from sfumato.files.schema import ColumnRules
 from sfumato.files.source import Source, require_columns
+from sfumato.perturb.catalogue import method
 from sfumato.pipeline.engines.engine import Cells, Watch
 from sfumato.policy.model import Roles
 from sfumato.receipts.body import ReceiptBody
@@ -28,7 +29,7 @@ def require_original(table: Source, body: ReceiptBody, key: Key, watch: Watch) -
     names = tuple(str(column["name"]) for column in body.columns)
     require_columns(names, table.names, str(table.path))
     rules = {str(c["name"]): ColumnRules(missing_values=tuple(c["missing_values"])) for c in body.columns}
-    person = None if body.record_id is None else key.derive("record id", body.release)
+    person = None if body.record_id is None or method(body.method).draws_rows else key.derive("record id", body.release)
     fills = None if body.fills is None else np.array(body.fills)
     held = np.array(body.held_back, dtype=np.int64)
     cells = Cells(Roles((), (), names, body.record_id), rules, str(table.path), person, fills, held_back=held)

@@ -267,6 +267,11 @@ def _check_method(policy: Policy) -> None:
             f"{row.name} can be undone with the key, and here every owner has it",
             hint="choose one-d or mix; `sfumato methods` says which can be undone",
         )
+    if row.draws_rows:
+        raise ParameterError(
+            f"{row.name} adds its noise once, and several owners would each add their own",
+            hint="let one owner release the tables together, or choose one-d or mix",
+        )
     if row.tier == "table" or row.load().exchanges:
         raise ParameterError(
             f"{row.name} groups rows with their neighbours, who belong to other owners", hint="choose one-d or mix"

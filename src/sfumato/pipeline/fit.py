@@ -20,9 +20,11 @@ from sfumato.core.stream import table_hasher
 from sfumato.core.summaries import Gathered, Summary, Survey, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
+from sfumato.files.coded import CodedColumns
 from sfumato.files.schema import Look, Schema, coarse_range
 from sfumato.files.source import Described
 from sfumato.perturb.mechanism.keyed import KeyedMethod
+from sfumato.pipeline.drawn import public_fills, public_schema
 from sfumato.pipeline.engines.engine import Cells, Engine, Watch
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.lookback import LookBack
@@ -109,6 +111,9 @@ def survey_table(
     seen = look.also
     if schema.missing and update is not None and update.fills is not None:
         cells = replace(cells, fills=update.fills)
+    elif plan.keyed.draws_rows:
+        if schema.missing:
+            cells = replace(cells, fills=public_fills(schema, plan.keyed))
     elif schema.missing:
         watch.passes += 1
         medians, _ = engine.fill(cells, Medians(*_ranges(schema)))
@@ -119,6 +124,8 @@ def survey_table(
     assert isinstance(seen, Together)
     first, *more = seen.parts
     assert isinstance(first, Survey)
+    if plan.keyed.draws_rows:
+        schema = public_schema(schema, plan.keyed)
     facts = Facts(schema.names, schema.kinds, first.n_rows, first.low, first.high, first.fingerprint())
     found = look.people.parts if isinstance(look.people, Together) else []
     return schema, cells, facts, [*more, *found]
@@ -150,6 +157,8 @@ def fit(
     update : Update, optional
         The earlier release whose noise is kept: nothing is fitted then.
     """
+    if plan.keyed.draws_rows:
+        settle_drawn(plan, getattr(source, "coded", CodedColumns()))
     schema, cells, facts, seen = survey_table(source, plan, key, engine, watch, lookback, update)
     known_as, people = known_as_of(seen)
     marks = next((part for part in seen if isinstance(part, Marks)), None)
@@ -173,6 +182,12 @@ def fit(
     _settle(keyed, schema, cells, plan)
     engine.begin_rounds(keyed, facts)
     fitted = run_rounds(keyed.rounds(facts), lambda wanted: engine.fill(cells, wanted), facts.n_rows)
+    drawn = keyed.rows_drawn(fitted)
+    if drawn is not None and drawn < facts.n_rows:  # the fit has seen all; only as many are released
+        left = np.setdiff1d(np.arange(n_rows), [] if cells.held_back is None else cells.held_back)
+        cells = replace(cells, held_back=np.setdiff1d(np.arange(n_rows), left[:drawn]))
+        again = engine.look_again(cells, Survey(table_hasher(key, facts.names), facts.n_columns), drawn)
+        schema, facts = replace(schema, n_rows=drawn), replace(facts, n_rows=drawn, fingerprint=again.fingerprint())
     kernel = engine.meet(cells, keyed.grouping(fitted), facts) if keyed.meets else keyed.kernel(fitted)
     if keyed.tier == "table":
         gathered, _ = engine.fill(cells, Gathered())
@@ -189,7 +204,16 @@ def _exposed(plan: Plan, schema: Schema, cells: Cells, facts: Facts, engine: Eng
     """Return the numbers of the rows that must not be released; None if nobody looks for them."""
     finder = plan.keyed.copy()  # decimals and bounds of the release are those of the rows that are left
     _settle(finder, schema, cells, plan)
-    rounds = finder.exposed_rounds(facts) if engine.holds_back and cells.id_subkey is None else None
+    if plan.keyed.draws_rows:
+        wanted = cells.id_subkey is not None  # who has more rows than count
+        if not engine.holds_back:
+            raise ParameterError(
+                "the rows of this table have no numbers, and without them nobody can leave some out",
+                hint="name a column of row numbers (row_number=...), or release it as a file",
+            )
+    else:
+        wanted = engine.holds_back and cells.id_subkey is None
+    rounds = finder.exposed_rounds(facts) if wanted else None
     if rounds is None:
         return None
     engine.begin_rounds(finder, facts, finding=True)
@@ -197,8 +221,19 @@ def _exposed(plan: Plan, schema: Schema, cells: Cells, facts: Facts, engine: Eng
     return held
 
 
+def settle_drawn(plan: Plan, coded: CodedColumns) -> None:
+    """Tell a method that draws rows what the policy says of the columns, before a row is read."""
+    bounds = {name: rules.bounds for name, rules in plan.cells.rules.items() if rules.bounds is not None}
+    last = {name: (0.0, float(len(codes.levels))) for name, codes in coded.codes.items()}
+    plan.keyed.settle({}, {**bounds, **last}, coded.kinds)
+    for name in plan.roles.confidential:
+        plan.keyed.perturber.bounds_of(name)  # type: ignore[attr-defined]
+
+
 def _settle(keyed: KeyedMethod, schema: Schema, cells: Cells, plan: Plan) -> None:
     """Tell a method what is known of the released columns."""
+    if keyed.draws_rows:
+        return
     keyed.settle(
         {column.name: column.decimals for column in schema.numbers if column.decimals is not None},
         _bounds(schema, plan),

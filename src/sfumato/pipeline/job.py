@@ -109,7 +109,7 @@ class ReleaseJob(Hidden):
         self.notes += self.plan.keyed.notes(self._fitted.fitted)
         held = len(self._fitted.held_back)
         if held:
-            self.notes.append(about_held_back(held, self._fitted.n_rows))
+            self.notes += () if self.plan.keyed.draws_rows else (about_held_back(held, self._fitted.n_rows),)
         if self._update is not None and self._fitted.marks is not None:
             kept, n_rows = self._fitted.marks.known(self._update.marks), self._fitted.facts.n_rows
             self.notes.append(f"{kept:,} of {n_rows:,} rows keep their noise; {n_rows - kept:,} are new or changed")

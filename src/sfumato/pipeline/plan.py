@@ -13,10 +13,11 @@ from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, PolicyError, SfumatoError, nearest_name
 from sfumato.files.coded import CodedColumns, CodedSource, learn_columns
 from sfumato.files.source import Described, require_columns
-from sfumato.perturb.catalogue import DEFAULT_METHOD, method
+from sfumato.perturb.catalogue import DEFAULT_METHOD, method, methods
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.perturb.mechanism.parameters import check_parameter
+from sfumato.pipeline.drawn import check_drawn, policy_codes
 from sfumato.pipeline.engines.engine import Cells
 from sfumato.policy.first_rows import has_other_kinds
 from sfumato.policy.model import Column, Detail, MethodChoice, Policy, Roles
@@ -137,8 +138,10 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
             "a record id keys the noise of rows that are perturbed one by one, and this method groups them",
             hint="leave out record_id=..., or choose another method",
         )
+    if keyed.draws_rows:
+        check_drawn(policy, roles, type(keyed.perturber).__name__)
     id_subkey = None if columns.record_id is None else key.derive("record id", policy.release.name)
-    cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey)
+    cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey, by_number=keyed.draws_rows)
     order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
     said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
     coded: CodedColumns = getattr(source, "coded", CodedColumns())
@@ -161,6 +164,10 @@ def read_every_kind(
     """
     roles = policy.columns.roles(source.names, str(source.path))
     said = {name: str(one.kind) for name, one in policy.column.items() if one.kind is not None}
+    chosen = perturber.method_id if perturber is not None else policy.method.name if policy.method else None
+    if chosen is not None and _draws_rows(chosen):
+        codes = policy_codes(source, policy, roles)
+        return (counted_as(source, codes) if codes.codes else source), policy
     if not is_exchanged(source, policy, roles.confidential, perturber):
         return source, policy
     if policy.method is None and perturber is None:
@@ -188,6 +195,10 @@ def is_exchanged(source: Any, policy: Policy, names: Sequence[str], perturber: A
         return False
     counted = any(one.kind in {"category", "ordered", "date"} for one in policy.column.values())
     return counted or bool(policy.columns.relations) or has_other_kinds(source, names)
+
+
+def _draws_rows(name: str) -> bool:
+    return any(row.draws_rows and name in {row.id, row.name} for row in methods())
 
 
 def _rare(policy: Policy, roles: Roles) -> dict[str, str]:

@@ -101,6 +101,7 @@ class Column(_Strict):
     missing_values: list[str] = Field(default_factory=list)
     kind: Literal["continuous", "count", "category", "ordered", "date"] | None = None
     order: list[str] = Field(default_factory=list)
+    categories: list[str] = Field(default_factory=list)
     rare: Literal["move", "merge", "mask"] | None = None
 
     @field_validator("bounds")

@@ -19,7 +19,7 @@ from sfumato._arrays import Floats
 from sfumato.core.passes import Facts
 from sfumato.core.rows import Coverage, Rows
 from sfumato.core.sealed import seal, unseal
-from sfumato.core.summaries import Summary
+from sfumato.core.summaries import Summary, Survey
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError, SfumatoError
 from sfumato.files.finish import output_types
@@ -54,6 +54,7 @@ class SparkEngine:
         self._context = table.session.sparkContext
         self._transport = secrets.token_bytes(32)
         self._rounds: dict[str, Any] | None = None
+        self._last: Summary | None = None  # the last round's: read when it travels, not before
         self._n_rows: int | None = None
         self._meets = False
         self.repeated = 0
@@ -61,7 +62,7 @@ class SparkEngine:
     def look(self, cells: Cells, empty: Look) -> Look:
         """Take the first look at all rows; see `Engine`."""
         assert empty.also is not None
-        self._rounds = self._n_rows = None
+        self._rounds = self._last = self._n_rows = None
         found = empty.fresh()
         errand = {"look": summary_data(empty.also)}
         if empty.people is not None:
@@ -84,17 +85,34 @@ class SparkEngine:
                 hint="choose a method of the row tier (`sfumato methods`), or leave out engine=...",
             )
         self._rounds = {**rounds_data(keyed, facts), "finding": finding, "run": secrets.token_bytes(16), "learnt": []}
+        self._last = None
 
     def fill(self, cells: Cells, empty: S) -> tuple[S, None]:
         """Fill a summary over all rows; see `Engine`. Each pass checks what its partitions say they saw."""
-        errand = {"summary": summary_data(empty)} if self._rounds is None else {"rounds": self._rounds}
+        errand = {"summary": summary_data(empty)} if self._rounds is None else {"rounds": self._learnt()}
         filled = empty.fresh()
         for learnt in self._summaries("fitting", cells, errand):
             filled.merge(filled_summary(empty, learnt))
         if self._rounds is not None:
             filled.conclude()
-            self._rounds = {**self._rounds, "learnt": [*self._rounds["learnt"], learnt_of(filled)]}
+        self._last = filled
         return filled, None
+
+    def _learnt(self) -> dict[str, Any]:
+        """Return the rounds so far, as they travel: a summary that was released with noise travels as released."""
+        assert self._rounds is not None
+        if self._last is not None:
+            self._rounds = {**self._rounds, "learnt": [*self._rounds["learnt"], learnt_of(self._last)]}
+            self._last = None
+        return self._rounds
+
+    def look_again(self, cells: Cells, empty: Survey, n_rows: int) -> Survey:
+        """Survey the rows that are left; see `Engine`."""
+        self._n_rows = n_rows
+        filled = empty.fresh()
+        for learnt in self._summaries("fitting", cells, {"summary": summary_data(empty)}):
+            filled.merge(filled_summary(empty, learnt))
+        return filled
 
     def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:  # noqa: ARG002
         """Let rows meet when they are released; see `Engine`."""
@@ -146,7 +164,7 @@ class SparkEngine:
 
         assert self._rounds is not None
         buckets = self._table.n_partitions
-        errand: dict[str, Any] = {"cells": cells_data(cells), "rounds": self._rounds, "job": job_data(job)}
+        errand: dict[str, Any] = {"cells": cells_data(cells), "rounds": self._learnt(), "job": job_data(job)}
         errand |= {"buckets": buckets, "bundle": BUNDLE_ROWS, "coded": coded_data(self._table)}
         stored = self._table.stored_types
         types = stored | output_types(job.columns, invertible=job.invertible)

@@ -13,6 +13,27 @@ from sfumato.perturb.mechanism.parameters import Parameter
 
 
 @dataclass(frozen=True)
+class Guarantee:
+    """A claim that is proved, not only attacked.
+
+    Attributes
+    ----------
+    claim : str
+    parameters : tuple of str
+        Names of the parameters that say how strong it is.
+    unit : str
+        Whom it protects.
+    proof : str
+        Where the proof is written.
+    """
+
+    claim: str
+    parameters: tuple[str, ...]
+    unit: str
+    proof: str = "docs/dp.md"
+
+
+@dataclass(frozen=True)
 class Method:
     """One row of the catalogue.
 
@@ -52,6 +73,10 @@ class Method:
         Whether a released row says no more about its original to who has the key: it is drawn anew, not moved.
     hides_more : str
         What makes it hide more, as advice; empty if only another method does.
+    guarantee : Guarantee, optional
+        What is proved of it.
+    draws_rows : bool
+        Whether released rows belong to nobody: no row of the release is a row of the table.
     """
 
     id: str
@@ -71,6 +96,8 @@ class Method:
     inner: str = "adp"
     hides_from_key_holders: bool = False
     hides_more: str = ""
+    guarantee: Guarantee | None = None
+    draws_rows: bool = False
 
     @property
     def quick(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sfumato.perturb.catalogue.geometric import GEOMETRIC, PROJECTIONS
 from sfumato.perturb.catalogue.grouped import GROUPED
 from sfumato.perturb.catalogue.noise import NOISE
 from sfumato.perturb.catalogue.papers import GDTM, SFUMATO
+from sfumato.perturb.catalogue.private import PRIVATE
 from sfumato.perturb.mechanism.parameters import Parameter, Span
 
 _CLUSTERINGS = Parameter(
@@ -176,6 +177,7 @@ METHODS: tuple[Method, ...] = (
         ),
         known_breaks=(),
     ),
+    *PRIVATE,
     Method(
         "guard",
         "Guarded",

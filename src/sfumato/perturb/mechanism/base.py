@@ -92,6 +92,10 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
         """
         return None
 
+    def _rows_drawn(self, fitted: Any) -> int | None:
+        """Return how many rows are released, of methods that draw them; None for one for each row."""
+        return None
+
     @abstractmethod
     def _kernel(self, fitted: Any, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         """Return the released tile; may overwrite the one it is given."""
@@ -238,6 +242,17 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
         fitted = run_rounds(
             self._whole_rounds(facts, streams), lambda wanted: fill(wanted, read(), threads=threads), facts.n_rows
         )
+        drawn = self._rows_drawn(fitted)
+        if drawn is not None and drawn < facts.n_rows:  # the fit has seen all; only as many are released
+            held = np.arange(drawn, facts.n_rows, dtype=np.int64)
+            whole = read
+
+            def read() -> Iterable[Frame]:
+                return (left for left in (frame.without(held) for frame in whole()) if len(left))
+
+            hashes = None if hashes is None else hashes[:drawn]
+            facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
+            streams = self._streams_for(key, facts.fingerprint)
         settings = self._settings()
         ledger = Ledger()
         if self.__sklearn_is_fitted__():

@@ -94,6 +94,15 @@ class KeyedMethod(Hidden):
         return self._perturber.exchanges
 
     @property
+    def draws_rows(self) -> bool:
+        """Whether released rows are drawn anew, and belong to nobody."""
+        return self._perturber.catalogue_row().draws_rows
+
+    def rows_drawn(self, fitted: Any) -> int | None:
+        """Return how many rows are released, of methods that draw them; None for one for each row."""
+        return self._perturber._rows_drawn(fitted)
+
+    @property
     def noise_by_row(self) -> bool:
         """Whether a released row is its values and noise of its own: then an update can keep that noise."""
         return self._perturber.noise_by_row and self.tier == "row"

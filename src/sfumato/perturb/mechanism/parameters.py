@@ -183,7 +183,7 @@ class Parameter:
                 "scalings": "some of 'std', 'range' and 'raw'",
                 "detail": "'coarse', 'medium', 'fine', or limits by name: atoms, rows, residual, loss",
                 "decimals": "an integer, or one for each column by name",
-                "bounds": "(low, high) for each column by name",
+                "bounds": "(low, high) for each column by name, or one for all",
                 "kinds": "a kind for each column by name",
                 "held": "some numbers for each column by name",
                 "together": "groups of columns",
@@ -260,7 +260,8 @@ def _fits(parameter: Parameter, value: Any) -> bool:
         places = value.values() if isinstance(value, Mapping) else [value]
         return all(_is_integer(number) and 0 <= int(number) <= 15 for number in places)
     if kind == "bounds":
-        return isinstance(value, Mapping) and all(_is_sequence(pair) and len(pair) == 2 for pair in value.values())
+        pairs = value.values() if isinstance(value, Mapping) else [value]  # one pair is for all columns
+        return all(_is_sequence(pair) and len(pair) == 2 for pair in pairs)
     if kind == "kinds":
         return isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values())
     if kind == "held":

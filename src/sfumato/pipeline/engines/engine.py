@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sfumato._arrays import Floats
 from sfumato.core.marks import Marker
 from sfumato.core.passes import Facts
-from sfumato.core.rows import Coverage, RecordIds, RowRange, Rows
+from sfumato.core.rows import Coverage, PeopleRows, RecordIds, RowRange, Rows
 from sfumato.core.secret import Hidden
-from sfumato.core.summaries import Summary
+from sfumato.core.summaries import Summary, Survey
 from sfumato.exceptions import DataError, ReleaseCancelledError
 from sfumato.files.numbers import NumberBatch, parse_column
 from sfumato.files.schema import ColumnRules, Look
@@ -54,6 +54,15 @@ class Engine(Protocol):
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage | None]:
         """Fill a summary over all rows, and say which rows it saw; None if that was checked already."""
 
+    def look_again(self, cells: Cells, empty: Survey, n_rows: int) -> Survey:
+        """Survey the rows that are left after the rounds, when a method releases fewer than it was fitted on.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many they are.
+        """
+
     def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:
         """Bring the rows of each group together and release them; return the map that finds a released row."""
 
@@ -81,6 +90,8 @@ class Cells(Hidden):
         Of an update: the marks of rows that keep their noise.
     held_back : array of int, sorted, optional
         Numbers of the rows that are not released: nobody sees them.
+    by_number : bool
+        Whether rows go by their numbers although they have record ids, which only say whose they are.
     """
 
     roles: Roles
@@ -91,6 +102,7 @@ class Cells(Hidden):
     persons: bool = False
     kept: tuple[Marker, NDArray[np.uint64]] | None = None
     held_back: NDArray[np.int64] | None = None
+    by_number: bool = False
 
     def present(self, raws: Iterable[RawBatch]) -> Iterator[RawBatch]:
         """Yield batches without the rows that are held back; the others are numbered anew."""
@@ -162,7 +174,10 @@ class Cells(Hidden):
                 hint="every row needs the id of its person, or leave out --record-id",
             )
         named = RecordIds.of(ids.to_list(), subkey=self.id_subkey)
-        return named.of_persons(ids.to_list()) if self.persons else named
+        named = named.of_persons(ids.to_list()) if self.persons else named
+        if self.by_number:
+            return PeopleRows(raw.start, raw.stop, named.digests, named.persons)
+        return named
 
 
 class Watch:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sfumato.core.passes import Facts
-from sfumato.core.summaries import Summary
+from sfumato.core.summaries import Summary, Survey
 from sfumato.core.travel import filled_summary, learnt_of
 from sfumato.exceptions import ParameterError
 from sfumato.files.schema import Look
@@ -81,6 +81,10 @@ class JointEngine:
     def fill(self, cells: Cells, empty: S) -> tuple[S, None]:
         """Fill a summary; see `Engine`. Each owner has checked its own rows."""
         return filled_summary(empty, self._stage(cells, empty)), None
+
+    def look_again(self, cells: Cells, empty: Survey, n_rows: int) -> Survey:
+        """Refuse: noise is added once, and here are several owners; see `Engine`."""
+        raise ParameterError("this method draws its rows for one owner", hint="choose another method")
 
     def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:  # noqa: ARG002
         """Refuse: the rows of a group belong to several owners; see `Engine`."""

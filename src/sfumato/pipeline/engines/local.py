@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from sfumato.core.passes import Facts, fill
 from sfumato.core.rows import Coverage
-from sfumato.core.summaries import Summary
+from sfumato.core.summaries import Summary, Survey
 from sfumato.core.tiles import in_order
 from sfumato.exceptions import DataError
 from sfumato.files.coded import CodedColumns, CodedSource
@@ -86,6 +86,12 @@ class LocalEngine:
     def fill(self, cells: Cells, empty: S) -> tuple[S, Coverage]:
         """Fill a summary over all rows; see `Engine`."""
         return fill(empty, self._numbers("fitting", cells), threads=self._threads)
+
+    def look_again(self, cells: Cells, empty: Survey, n_rows: int) -> Survey:
+        """Survey the rows that are left; see `Engine`."""
+        seen, coverage = self.fill(cells, empty)
+        coverage.require_whole(n_rows)
+        return seen
 
     def meet(self, cells: Cells, grouping: Grouping, facts: Facts) -> Kernel:
         """Let rows meet, in memory or in sealed files; see `Engine`."""
