@@ -26,6 +26,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "chaotic": [{"source": "orbit"}, {"source": "keyed"}],
     "one-d": [{"n_clusters": 24, "min_radius": 0.0}, {"n_clusters": 24, "min_radius": 0.25}],
     "anc": [{"rule": "paper"}, {"rule": "group"}],
+    "dp": [{"bounds": (0.0, 2000.0), "count": "public"}],
 }
 
 

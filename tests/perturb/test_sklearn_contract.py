@@ -19,6 +19,7 @@ PICKLE = "pickling a fitted perturber is refused: the pickle would hold the key"
 SECRET = "a value that undoes the release is held in a wrapper that does not show it"
 
 NO_NOISE = {"tdp", "sdp", "rdp", "hdp", "pca", "rp"}  # deterministic maps of each row
+FRESH = "the noise of a formal guarantee is fresh at every fit: no two fits agree, whatever the key"
 OWN_TABLE = "releases the table it was fitted on and refuses others"
 
 
@@ -32,6 +33,9 @@ def expected_failures(estimator) -> dict[str, str]:
         failures["check_set_params"] = SECRET
     if estimator.method_id in {"mix", "guard", "exchange"}:
         failures["check_fit_idempotent"] = OWN_TABLE
+    if estimator.method_id == "dp":
+        again = ("pipeline_consistency", "transformer_data_not_an_array", "transformer_general", "fit_idempotent")
+        failures |= {f"check_{name}": FRESH for name in again}
     if estimator.method_id in {"anc", "mdav"}:  # groups depend on the rows, not on their order
         del failures["check_methods_sample_order_invariance"]
     if estimator.method_id in NO_NOISE:

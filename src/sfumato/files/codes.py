@@ -21,6 +21,7 @@ MOST_DATES = 200_000
 FEWEST_NAMED = 100  # rows: in fewer, whole numbers may well be all different
 _EVEN, _EVEN_BY_CHANCE = 0.02, 1.63  # how far numbers that were handed out may be from evenly spread ones
 _OTHER = "other"
+LISTED = "listed in the policy"  # the reason of codes that nobody has learnt from the table
 _SHARED = 3  # people who share a category, on average, at least
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d")
 _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%H:%M:%S", "%H:%M")
@@ -79,6 +80,12 @@ class Codes(Hidden):
             at = np.maximum(at, _places(self.levels, cells.str.strip_prefix("'")))
         missing = cells.is_null().to_numpy()
         wrong = (at < 0) & (~missing if self.gap is not None else True)
+        if wrong.any() and self.reason == LISTED:
+            raise DataError(
+                f"{what}: column {self.name!r}, row {int(np.argmax(wrong)) + 1}: "
+                "a category that the policy does not list",
+                hint=f"add it to categories of [column.{self.name}], or read it as another one first",
+            )
         if wrong.any():
             raise DataError(
                 f"{what}: column {self.name!r}, row {int(np.argmax(wrong)) + 1}: a value that no row had before",
@@ -134,6 +141,19 @@ class Codes(Hidden):
         numbers = np.array(saved["numbers"], dtype=np.float64)
         rare = tuple(saved.get("rare", ()))
         return cls(name, saved["kind"], levels, numbers, saved["gap"], "", rare, saved.get("common"))
+
+
+def listed_codes(name: str, listed: Sequence[str], dtype: pl.DataType | None) -> Codes:
+    """Return the codes of categories that somebody lists; a missing cell is one more, the last.
+
+    Parameters
+    ----------
+    dtype : polars.DataType, optional
+        Type of the column in a typed file.
+    """
+    levels = pl.Series(name, list(listed), dtype=pl.String)
+    levels = levels if dtype is None else levels.cast(dtype)
+    return Codes(name, "category", levels, np.arange(len(listed), dtype=np.float64), float(len(listed)), LISTED)
 
 
 def _places(levels: pl.Series, cells: pl.Series) -> NDArray[np.int64]:

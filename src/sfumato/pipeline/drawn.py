@@ -11,12 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from sfumato._arrays import Floats
 from sfumato.exceptions import PolicyError
 from sfumato.files.coded import CodedColumns
-from sfumato.files.codes import Codes
+from sfumato.files.codes import listed_codes
 from sfumato.files.schema import NumberColumn, Schema
 from sfumato.files.source import Described
 from sfumato.perturb.mechanism.keyed import KeyedMethod
@@ -69,18 +68,18 @@ def _public(column: NumberColumn, keyed: KeyedMethod) -> NumberColumn:
     decimals = 0 if whole or _is_category(column, keyed) else column.rules.decimals
     if decimals is None:
         decimals = int(np.clip(math.ceil(math.log10(_STEPS / (high - low))), 1, 15))
-    typed = column.dtype is not None and not whole and column.dtype == pl.Float32
-    kind = "integer" if decimals == 0 and (whole or column.dtype is None) else "float32" if typed else "float64"
+    kind = "integer" if whole or (column.dtype is None and decimals == 0) else "float64"
+    kind = column.kind if column.kind == "float32" else kind  # a type of the file, not of its cells
     return replace(column, kind=kind, decimals=decimals, fewest=min(1, decimals), missing=0, low=low, high=high)
 
 
 def _is_category(column: NumberColumn, keyed: KeyedMethod) -> bool:
     kinds: Any = getattr(keyed.perturber, "kinds", None) or {}
-    return kinds.get(column.name) == "category"
+    return bool(kinds.get(column.name) == "category")
 
 
 def _bounds(column: NumberColumn, keyed: KeyedMethod) -> tuple[float, float] | None:
-    found: tuple[float, float] | None = keyed.perturber.bounds_of(column.name)  # type: ignore[attr-defined]
+    found: tuple[float, float] | None = keyed.perturber.bounds_of(column.name)
     return found
 
 
@@ -101,9 +100,5 @@ def policy_codes(source: Described, policy: Policy, roles: Roles) -> CodedColumn
                 "must not tell them",
                 hint=f'[column.{name}] categories = ["...", "..."]',
             )
-        levels = pl.Series(name, listed, dtype=pl.String)
-        if name in source.types:
-            levels = levels.cast(source.types[name])
-        numbers = np.arange(len(listed), dtype=np.float64)
-        codes[name] = Codes(name, "category", levels, numbers, float(len(listed)), "listed in the policy")
+        codes[name] = listed_codes(name, listed, source.types.get(name))
     return CodedColumns(codes)

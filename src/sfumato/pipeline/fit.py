@@ -227,7 +227,7 @@ def settle_drawn(plan: Plan, coded: CodedColumns) -> None:
     last = {name: (0.0, float(len(codes.levels))) for name, codes in coded.codes.items()}
     plan.keyed.settle({}, {**bounds, **last}, coded.kinds)
     for name in plan.roles.confidential:
-        plan.keyed.perturber.bounds_of(name)  # type: ignore[attr-defined]
+        plan.keyed.perturber.bounds_of(name)
 
 
 def _settle(keyed: KeyedMethod, schema: Schema, cells: Cells, plan: Plan) -> None:

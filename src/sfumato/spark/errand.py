@@ -46,7 +46,9 @@ def cells_of(data: Mapping[str, Any]) -> Cells:
     """Return the cells of plain values."""
     rules = {name: _rules_of(one) for name, one in data["rules"].items()}
     told = (data["id_subkey"], data["fills"], data["persons"])
-    return Cells(Roles(*data["roles"]), rules, data["what"], *told, held_back=data["held_back"], by_number=data["by_number"])
+    return Cells(
+        Roles(*data["roles"]), rules, data["what"], *told, held_back=data["held_back"], by_number=data["by_number"]
+    )
 
 
 def summary_data(summary: Summary) -> dict[str, Any]:

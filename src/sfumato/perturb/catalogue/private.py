@@ -28,7 +28,12 @@ PRIVATE: tuple[Method, ...] = (
                 high=100.0,
             ),
             Parameter(
-                "delta", "number", 1e-6, "the chance that is left out of it; far below one in the people", low=1e-15, high=0.01
+                "delta",
+                "number",
+                1e-6,
+                "the chance that is left out of it; far below one in the people",
+                low=1e-15,
+                high=0.01,
             ),
             Parameter(
                 "bounds",

@@ -37,7 +37,7 @@ class PrivateMixture(Perturber):
         How much one person may change the odds of any release, as a power of e. Default: 1.0.
     delta : number
         The chance that is left out of it; far below one in the number of people. Default: 1e-6.
-    bounds : mapping from columns to (low, high), or one pair for all
+    bounds : mapping from columns to (low, high), or one pair for all, optional
         Where the values of a column lie, known without looking at the table; values beyond are moved to the bounds.
         Of a column of categories: (0, number of the last one).
     search_bounds : bool
@@ -173,7 +173,5 @@ class PrivateMixture(Perturber):
     def _notes(self, fitted: Mixture) -> tuple[str, ...]:
         spent = epsilon_of(fitted.spent, self.delta * (1.0 - FAILURE))
         whose = "a person" if int(self.rows_per_person) > 1 else "a row, or a person with a record id"
-        return (
-            f"differentially private: epsilon {spent:.3g} of {self.epsilon:g}, delta {self.delta:g}, for {whose}; "
-            "rows are drawn anew and belong to nobody",
-        )
+        told = f"differentially private: epsilon {spent:.3g} of {self.epsilon:g}, delta {self.delta:g}, for {whose}"
+        return (f"{told}; rows are drawn anew and belong to nobody",)

@@ -32,7 +32,5 @@ def draw_rows(mixture: Mixture, rows: Rows, streams: Streams, columns: int) -> F
     others = [place for place in range(columns) if place not in mixture.numbers]
     for i, (place, shares) in enumerate(zip(others, mixture.levels, strict=True)):
         level = uniform(streams.words("category", str(i), rows))
-        out[place] = np.minimum(
-            (np.cumsum(shares, axis=1)[chosen] <= level[:, None]).sum(axis=1), shares.shape[1] - 1
-        )
+        out[place] = np.minimum((np.cumsum(shares, axis=1)[chosen] <= level[:, None]).sum(axis=1), shares.shape[1] - 1)
     return out

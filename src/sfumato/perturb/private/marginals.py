@@ -90,7 +90,7 @@ class Marginals:
         factor = np.linalg.cholesky(positive(correlation, 1e-3) + 1e-9 * np.eye(len(correlation)))
         normal = draw.normal(size=(_SAMPLE, len(correlation))) @ factor.T
         level = ndtr(normal / np.sqrt((factor**2).sum(axis=1)))
-        out = np.empty_like(level)
+        out: Floats = np.empty_like(level)
         for j, shares in enumerate(self.shares):
             rising = np.concatenate([[0.0], np.cumsum(shares)])
             out[:, j] = np.interp(level[:, j], rising, np.linspace(self.low[j], self.high[j], BINS + 1))

@@ -133,9 +133,7 @@ class BallSums(Private):
         self._forget()
 
     def fresh(self) -> Self:
-        return type(self)(
-            self._space, self._centres, self._radii, products=self._with_products, levels=self._levels
-        )
+        return type(self)(self._space, self._centres, self._radii, products=self._with_products, levels=self._levels)
 
     def _forget(self) -> None:
         k, d = self._centres.shape

@@ -82,7 +82,7 @@ class JointEngine:
         """Fill a summary; see `Engine`. Each owner has checked its own rows."""
         return filled_summary(empty, self._stage(cells, empty)), None
 
-    def look_again(self, cells: Cells, empty: Survey, n_rows: int) -> Survey:
+    def look_again(self, cells: Cells, empty: Survey, n_rows: int) -> Survey:  # noqa: ARG002
         """Refuse: noise is added once, and here are several owners; see `Engine`."""
         raise ParameterError("this method draws its rows for one owner", hint="choose another method")
 
