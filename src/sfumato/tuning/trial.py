@@ -16,7 +16,7 @@ from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
 from sfumato.auditing.utility.yardstick import Usefulness, Yardstick
 from sfumato.core.keys import Key
-from sfumato.exceptions import SfumatoWarning
+from sfumato.exceptions import ParameterError, SfumatoWarning
 from sfumato.perturb.catalogue import method
 from sfumato.tuning.settings import Setting, make_perturber
 from sfumato.tuning.subject import Subject
@@ -58,6 +58,10 @@ def trial_key(seed: int, repetition: int) -> Key:
 
 def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
     """Return the release of a setting, rounded as a file would be; raises `SfumatoError` if it does not apply."""
+    if method(setting.method).draws_rows:
+        raise ParameterError(
+            "it draws new rows, and these figures set each row beside its own", hint="docs/dp.md says what it keeps"
+        )
     if subject.kinds:
         setting = setting.given("kinds", {f"x{i}": kind for i, kind in subject.kinds.items()})
         setting = setting.given("held", {f"x{i}": values for i, values in subject.held.items()})
