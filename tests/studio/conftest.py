@@ -51,6 +51,7 @@ def shared_page(shared: RunningStudio, browser: Browser) -> Iterator[Page]:
     context.set_default_timeout(180_000)
     name, _, value = shared.cookie.partition("=")
     context.add_cookies([{"name": name, "value": value, "url": shared.origin}])
+    context.add_init_script(f"localStorage.setItem('studio-secret', '{shared.secret}')")
     yield context.new_page()
     context.close()
 

@@ -41,7 +41,7 @@ class RunningStudio:
         found = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)", first)
         assert found, first + self.process.stdout.read()
         self.link, self.port, self.token = found[0], int(found[1]), found[2]
-        self.cookie = ""
+        self.cookie = self.secret = ""
         self.origin = f"http://127.0.0.1:{self.port}"
         self._said = [first]
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -76,7 +76,10 @@ class RunningStudio:
     def enter(self) -> str:
         """Exchange the token for the cookie, as the opened link does."""
         answer = self.ask("GET", f"/?token={self.token}")
-        assert answer.status == 303, answer.text
+        assert answer.status == 200, answer.text
+        found = re.search(r'name="studio-secret" content="([^"]+)"', answer.text)
+        assert found
+        self.secret = found[1]
         return answer.headers["set-cookie"].split(";")[0]
 
     def ask(
@@ -86,6 +89,7 @@ class RunningStudio:
         sent: dict[str, str | None] = {"Host": f"127.0.0.1:{self.port}"}
         if cookie:
             sent["Cookie"] = cookie
+            sent["X-Sfumato-Page"] = self.secret
         if method != "GET":
             sent["Origin"] = self.origin
         sent |= headers or {}

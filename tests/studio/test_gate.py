@@ -57,8 +57,9 @@ def test_the_token_works_once(studio: RunningStudio) -> None:
 
 def test_the_cookie_is_strict_and_out_of_reach_of_scripts() -> None:
     access = Access(4321)
-    cookie = access.exchange(access.link().partition("token=")[2])
-    assert cookie is not None
+    found = access.exchange(access.link().partition("token=")[2])
+    assert found is not None
+    cookie = found[0]
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
     assert access.link() == "http://127.0.0.1:4321", "the link no longer carries a token"
     assert repr(access) == "Access(port=4321)"

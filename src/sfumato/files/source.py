@@ -215,8 +215,9 @@ def check_headers(names: Sequence[str], what: str) -> None:
 
 def require_columns(wanted: Sequence[str], names: Sequence[str], what: str) -> None:
     """Raise for the first wanted column that does not exist, with the nearest name."""
+    there = set(names)
     for name in wanted:
-        if name not in names:
+        if name not in there:
             near = nearest_name(name, names)
             listed = f"columns are: {', '.join(names[:20])}{' ...' if len(names) > 20 else ''}"
             raise ParameterError(f"{what}: no column {name!r}", hint=f"{near} {listed}" if near else listed)

@@ -96,7 +96,8 @@ def find_coding(table: Any, columns: ColumnChoice = None, kinds: Mapping[str, st
     if not is_dataframe(table):
         return None
     frame: pl.DataFrame = as_polars(table)
-    names = [frame.columns[i] for i in choose_columns(columns, tuple(frame.columns), "the table")]
+    all_names = tuple(frame.columns)
+    names = [all_names[i] for i in choose_columns(columns, all_names, "the table")]
     coding, free = Coding(), []
     for name in names:
         cells = frame[name]
@@ -135,7 +136,8 @@ def count_both(original: Any, released: Any) -> tuple[Any, Any, list[str]]:
     if not (is_dataframe(original) and is_dataframe(released)):
         return original, released, []
     frames: list[pl.DataFrame] = [as_polars(original), as_polars(released)]
-    names = [name for name in frames[0].columns if name in frames[1].columns]
+    shared = set(frames[1].columns)
+    names = [name for name in frames[0].columns if name in shared]
     coding = Coding()
     for name in names:
         both = [frame[name] for frame in frames]

@@ -73,6 +73,7 @@ def choose_columns(columns: ColumnChoice, names: tuple[str, ...], what: str) -> 
             hint="a set has no order, and the release would depend on it",
         )
     chosen: list[int] = []
+    places = {name: place for place, name in enumerate(names)}
     for column in columns:
         if isinstance(column, bool | np.bool_) or not isinstance(column, str | int | np.integer):
             raise ParameterError(
@@ -80,10 +81,10 @@ def choose_columns(columns: ColumnChoice, names: tuple[str, ...], what: str) -> 
                 hint="a mask is written as positions: numpy.flatnonzero(mask)",
             )
         if isinstance(column, str):
-            if column not in names:
+            if column not in places:
                 near, listed = nearest_name(column, names), f"columns are: {', '.join(names)}"
                 raise ParameterError(f"{what}: no column {column!r}", hint=f"{near} {listed}" if near else listed)
-            chosen.append(names.index(column))
+            chosen.append(places[column])
         elif 0 <= int(column) < len(names):
             chosen.append(int(column))
         else:

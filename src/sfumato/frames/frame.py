@@ -137,10 +137,12 @@ class Frame(Hidden):
             return self._rebuild_dataframe(released, names)
         if names is None and len(self.names) < len(self.all_names):
             out = np.array(self.native, dtype=np.result_type(*(c.dtype for c in released), type_of(self.native)))
+            places = {name: place for place, name in enumerate(self.all_names)}
             for name, column in zip(self.names, released, strict=True):
-                out[:, self.all_names.index(name)] = column
+                out[:, places[name]] = column
             return out
-        kept = [i for i, name in enumerate(self.all_names) if name not in self.names]
+        chosen = set(self.names)
+        kept = [i for i, name in enumerate(self.all_names) if name not in chosen]
         whole = released[0].base
         if not kept and whole is not None and whole.shape == (len(self), len(released)):
             return whole  # the columns of `blank`
@@ -250,7 +252,8 @@ def read_frame(
         frame = nw.from_native(table, eager_only=True)
         all_names = tuple(str(name) for name in frame.columns)
         chosen = choose_columns(columns, all_names, what)
-        series = [frame[frame.columns[i]] for i in chosen]
+        native_names = frame.columns
+        series = [frame[native_names[i]] for i in chosen]
         kinds = tuple(kind_of_series(one, all_names[i], what) for one, i in zip(series, chosen, strict=True))
         data = [as_doubles(one.to_numpy(), all_names[i], what) for one, i in zip(series, chosen, strict=True)]
         n_rows = frame.shape[0]
@@ -323,8 +326,9 @@ def numbers_with_gaps(table: Any, names: Sequence[str]) -> list[Floats]:
 def gaps_and_texts(one: Any, other: Any) -> Iterator[tuple[list[str], list[str]]]:
     """Yield what two dataframes should have in common: the text of each text column, and which numbers are missing."""
     left, right = nw.from_native(one, eager_only=True), nw.from_native(other, eager_only=True)
+    shared = set(right.columns)
     for name in left.columns:
-        if name not in right.columns:
+        if name not in shared:
             continue
         pair = (left[name], right[name])
         if all(series.dtype in (nw.String, nw.Categorical, nw.Enum) for series in pair):

@@ -105,8 +105,9 @@ def read_whole(
     if place.shape != (before.height,) or not np.array_equal(np.sort(place), np.arange(before.height)):
         return None
     back = np.argsort(place)
-    names = [name for name in before.columns if name in after.columns and name not in leave_out]
-    names = [name for name in names if columns is None or name in columns]
+    shared = set(after.columns) - set(leave_out)
+    shared = shared if columns is None else shared & set(columns)
+    names = [name for name in before.columns if name in shared]
     names = [name for name in names if not any(_nested(frame[name]) for frame in frames)]
     if not names:
         return None

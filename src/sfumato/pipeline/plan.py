@@ -142,7 +142,8 @@ def make_plan(source: Described, policy: Policy, key: Key, perturber: Any = None
         check_drawn(policy, roles, type(keyed.perturber).__name__)
     id_subkey = None if columns.record_id is None else key.derive("record id", policy.release.name)
     cells = Cells(roles, policy.rules(roles.confidential), what, id_subkey, by_number=keyed.draws_rows)
-    order = tuple(name for name in source.names if name in roles.keep or name in roles.confidential)
+    released = {*roles.keep, *roles.confidential}
+    order = tuple(name for name in source.names if name in released)
     said = {name: one.kind for name, one in policy.column.items() if one.kind in {"continuous", "count"}}
     coded: CodedColumns = getattr(source, "coded", CodedColumns())
     return Plan(policy, roles, cells, keyed, order, {**said, **coded.kinds}, _relations(policy, roles, coded))

@@ -81,13 +81,14 @@ class Columns(_Strict):
         both = sorted(set(self.identifier) & set(self.keep))
         if both:
             raise ParameterError(f"column {both[0]!r} is both dropped and kept", hint="name it once")
-        dropped = {*self.identifier, *(one for one in person if one not in self.keep)}
-        confidential = tuple(name for name in names if name not in dropped and name not in self.keep)
+        kept = set(self.keep)
+        dropped = {*self.identifier, *(one for one in person if one not in kept)}
+        confidential = tuple(name for name in names if name not in dropped and name not in kept)
         if not confidential:
             raise DataError(f"{what}: no column is left to protect", hint="keep or drop fewer columns")
         return Roles(
             tuple(name for name in names if name in dropped),
-            tuple(name for name in names if name in self.keep),
+            tuple(name for name in names if name in kept),
             confidential,
             self.record_id,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import signal
 import socket
 import threading
@@ -16,6 +17,8 @@ import uvicorn
 from sfumato.core.system import ending_signals
 from sfumato.exceptions import DataError, ParameterError, SfumatoError
 from sfumato.studio.app import Studio, make_app
+from sfumato.studio.door import Door
+from sfumato.studio.entrance import write_opening
 from sfumato.studio.folder import Folder, private_home
 from sfumato.studio.security import Access, Gate
 from sfumato.studio.uploads import Limits
@@ -47,6 +50,7 @@ def serve(
     if file is not None and not file.exists():
         raise DataError(f"{file}: no such file", hint="check the path")
     listen_to_warnings()
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # tells of every connection it cannot take, without end
     listener = _listener(port)
     access = Access(listener.getsockname()[1])
     folder = Folder(private_home())
@@ -58,7 +62,9 @@ def serve(
         say(f"sfumato studio: {access.link()}")
         say("The link works once, and on this computer only. Ctrl+C ends the studio and removes its files.")
         if open_browser:
-            threading.Timer(0.3, _open, [access.link()]).start()
+            page = folder.new_file(".html")  # in a folder of the owner's own, removed at the end
+            write_opening(page, access.origin, access.token)
+            threading.Timer(0.3, _open, [page.as_uri()]).start()
         server.run(sockets=[listener])
     finally:
         studio.close()
@@ -75,6 +81,7 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 Gate(make_app(studio), access),
+                http=Door().protocol(),
                 log_level="critical",  # a traceback may quote cells of the user's file
                 access_log=False,  # the first request carries the token
                 server_header=False,

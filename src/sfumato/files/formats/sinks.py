@@ -152,8 +152,9 @@ def csv_cells(frame: pl.DataFrame, numbers: Collection[str] = ()) -> pl.DataFram
     >>> csv_cells(pl.DataFrame({"a": [True, None], "b": [1, 2]}), ["b"]).to_dict(as_series=False)
     {'a': ['true', None], 'b': [1, 2]}
     """
+    kept = frozenset(numbers)
     return frame.with_columns(
-        _text(frame[name]) for name in frame.columns if name not in numbers and frame.schema[name] != pl.String
+        _text(cells) for cells in frame.get_columns() if cells.name not in kept and cells.dtype != pl.String
     )
 
 

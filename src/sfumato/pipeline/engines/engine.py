@@ -149,7 +149,8 @@ class Cells(Hidden):
         if raw.text is None:
             return self.numbers(raw)
         columns = self.roles.confidential
-        if all(raw.frame.schema[name].is_float() for name in columns):
+        types = raw.frame.schema  # once: the frame makes it anew each time it is asked
+        if all(types[name].is_float() for name in columns):
             batch, _ = self.numbers(raw)
             decimals = raw.text.decimals(columns) if all(mask is None for mask in batch.masks) else None
             if decimals is not None:

@@ -121,7 +121,8 @@ class LocalEngine:
         numbers = plain_numbers(job.columns) if as_text else frozenset[str]()
         numbers -= {*coded.codes, *coded.commas}
         # a gappy column stays text, so that its gaps come back as they were written
-        whole = [column.name for column in job.columns if not column.missing and column.name in cells.plain]
+        plain = frozenset(cells.plain)
+        whole = [column.name for column in job.columns if not column.missing and column.name in plain]
         sink = open_sink(kind, self._workspace, job.file_columns, self._source.style, numbers)
 
         def perturb(raw: RawBatch) -> tuple[NumberBatch, Any, Tally]:

@@ -13,9 +13,13 @@ async function answer(response) {
   throw new Told(await response.json().catch(() => ({})), response.status);
 }
 
+// Cookies go to every port of this computer; what this page has stored goes to its own port only.
+const pageHeader = () => ({ "x-sfumato-page": localStorage.getItem("studio-secret") ?? "" });
+
 async function reach(path, options) {
   try {
-    return await fetch(path, { credentials: "same-origin", ...options });
+    const headers = { ...options?.headers, ...pageHeader() };
+    return await fetch(path, { credentials: "same-origin", ...options, headers });
   } catch (problem) {
     if (problem.name === "AbortError") throw problem;
     throw new Told({}, 0);
@@ -52,6 +56,40 @@ export async function lines(path, data, signal, each) {
   }
 }
 
+// Calls `each` with every event, and begins again when the connection breaks off.
+export async function events(path, each) {
+  for (;;) {
+    try {
+      const response = await answer(await reach(path));
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let left = "";
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        const parts = (left + value).split("\n\n");
+        left = parts.pop();
+        for (const part of parts) {
+          const data = part.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5));
+          if (data.length) each(JSON.parse(data.join("\n")));
+        }
+      }
+    } catch (problem) {
+      if (problem.status === 403) return; // another studio has this port now
+    }
+    await new Promise((later) => setTimeout(later, 1000));
+  }
+}
+
+// A browser downloads without headers of ours: a ticket opens one path once.
+export async function download(path, label) {
+  const body = new URLSearchParams({ path });
+  const ticket = await (await answer(await reach("/api/ticket", { method: "POST", body }))).text();
+  const link = document.createElement("a");
+  link.href = `${path}?ticket=${encodeURIComponent(ticket)}`;
+  link.download = label;
+  link.click();
+}
+
 // An upload needs XMLHttpRequest: fetch does not tell how many bytes have left.
 export function upload(file, onbytes) {
   const request = new XMLHttpRequest();
@@ -68,6 +106,7 @@ export function upload(file, onbytes) {
     }, 0)));
     request.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
     request.open("POST", "/api/upload");
+    for (const [name, value] of Object.entries(pageHeader())) request.setRequestHeader(name, value);
     request.setRequestHeader("x-file-name", encodeURIComponent(file.name));
     request.send(file);
   });

@@ -1,6 +1,6 @@
 // The page: six steps, one of them shown; the header, and news from the server.
 
-import { get } from "./api.js";
+import { events, get } from "./api.js";
 import { announce, h } from "./dom.js";
 import { count } from "./format.js";
 import { change, listen, state } from "./state.js";
@@ -52,9 +52,7 @@ function drawHeader() {
 }
 
 function hearNews() {
-  const source = new EventSource("/api/events");
-  source.addEventListener("message", async (event) => {
-    const news = JSON.parse(event.data);
+  events("/api/events", async (news) => {
     if (news.problem) tell(Object.assign(new Error(news.problem.error), news.problem));
     change({ loading: news.loading, job: news.job });
     if (news.job) announce(`Release ${news.job.status}`);

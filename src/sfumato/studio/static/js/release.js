@@ -1,6 +1,6 @@
 // Step 6: release every row in the background, then download it; the key stays where it is.
 
-import { post } from "./api.js";
+import { download, post } from "./api.js";
 import { copyButton, gradeBadge, h, progress } from "./dom.js";
 import { bytes, plural } from "./format.js";
 import { confidential, listen, state } from "./state.js";
@@ -50,7 +50,10 @@ function done(job) {
     h("h2", {}, "Released"),
     h("p", {}, `${plural(job.rows, "row")} of ${job.label}. Download the files now: the studio removes them when it closes.`),
     h("ul", { class: "downloads" }, job.files.map((file) => h("li", {},
-      h("a", { href: `/api/download/${file.kind}`, download: file.label, class: file.kind === "release" ? "button primary" : "button" }, file.title),
+      h("a", {
+        href: `/api/download/${file.kind}`, download: file.label, class: file.kind === "release" ? "button primary" : "button",
+        onclick: (event) => { event.preventDefault(); download(`/api/download/${file.kind}`, file.label).catch(tell); },
+      }, file.title),
       h("span", {}, h("span", { class: "name" }, file.label), h("span", { class: "why" }, `${bytes(file.bytes)} · ${file.about}`))))),
     audit(job.audit),
     job.notes?.length ? h("ul", { class: "notes" }, job.notes.map((text) => h("li", {}, text))) : null,

@@ -1,0 +1,52 @@
+"""Work grows with the number of columns, not with its square: counted in calls, not in seconds."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from tests.pipeline.tables import write
+
+pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+
+
+def calls(work: Any) -> int:
+    profile = cProfile.Profile()
+    profile.enable()
+    work()
+    profile.disable()
+    return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+
+
+def table(width: int) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    return pl.DataFrame({f"column {i}": rng.normal(0, 1, 20).round(2) for i in range(width)})
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
+def test_a_release_of_four_times_the_columns_is_about_four_times_the_work(tmp_path: Path, ending: str) -> None:
+    def release(width: int) -> int:
+        data = write(table(width), tmp_path / f"in{width}{ending}")
+        target = tmp_path / f"out{width}{ending}"
+        return calls(lambda: sf.release(data, target, method="adp", key=tmp_path / f"{width}.key", threads=1))
+
+    release(50)  # libraries are loaded once
+    few, many = release(200), release(800)
+    assert many < 5 * few, (few, many)
+
+
+def test_a_dataframe_of_four_times_the_columns_is_about_four_times_the_work() -> None:
+    def release(width: int) -> int:
+        frame = table(width)
+        return calls(lambda: sf.perturb.AdditiveNoise(insecure_seed=1).fit_transform(frame))
+
+    release(50)
+    few, many = release(200), release(800)
+    assert many < 5 * few, (few, many)

@@ -1,0 +1,127 @@
+"""The studio attacked by other users of the computer: tokens, ports, half requests, many connections."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from sfumato.studio.entrance import write_opening
+from sfumato.studio.security import Access
+from tests.studio.running import RunningStudio
+
+OPENED = """
+import sys, webbrowser
+from pathlib import Path
+webbrowser.open = lambda url: Path(sys.argv[1]).write_text(url) or True
+import sfumato.studio.server as server
+server.serve()
+"""
+
+
+def test_the_browser_is_opened_without_the_token(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    child = subprocess.Popen(
+        [sys.executable, "-c", OPENED, str(seen)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"XDG_DATA_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1", "PATH": "/usr/bin:/bin"},
+    )
+    assert child.stdout is not None
+    token = child.stdout.readline().partition("token=")[2].strip()
+    while not seen.exists() or not seen.read_text():
+        assert child.poll() is None
+    opened = seen.read_text()
+    assert token
+    assert token not in opened
+    assert opened.startswith("file://")
+    page = Path(opened.removeprefix("file://"))
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
+    assert token in page.read_text()
+    child.terminate()
+    child.wait()
+    child.stdout.close()
+    assert not page.exists()
+
+
+def test_the_page_on_the_disk_opens_the_studio(studio: RunningStudio, browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    write_opening(tmp_path / "open.html", studio.origin, studio.token)
+    page.set_default_timeout(180_000)
+    page.goto((tmp_path / "open.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    assert page.url.startswith(studio.origin)
+    assert studio.token not in page.url
+    page.close()
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "OPTIONS"])
+def test_only_the_link_and_the_form_use_the_token_up(studio: RunningStudio, method: str) -> None:
+    studio.ask(method, f"/?token={studio.token}")
+    assert studio.ask("HEAD", "/enter").status == 403
+    assert studio.enter(), "the token still works"
+
+
+def test_the_cookie_alone_opens_nothing(shared: RunningStudio) -> None:
+    """Another user's server on another port gets the cookie when the browser goes there."""
+    for path in ("/api/session", "/api/events", "/api/download/release", "/api/ticket"):
+        for secret in ("", "guessed", shared.token):
+            answer = shared.ask("GET", path, headers={"X-Sfumato-Page": secret}, cookie=shared.cookie)
+            assert answer.status == 403, path
+    assert shared.secret not in shared.ask("GET", "/", cookie=shared.cookie).text
+
+
+def test_a_ticket_opens_one_path_once() -> None:
+    access = Access(4321)
+    word = access.ticket("/api/download/release")
+    assert not access.punch(word, "/api/download/policy")
+    word = access.ticket("/api/download/release")
+    assert access.punch(word, "/api/download/release")
+    assert not access.punch(word, "/api/download/release")
+    assert not access.punch("", "/api/download/release")
+
+
+def test_half_requests_do_not_lock_the_owner_out(start: Callable[..., RunningStudio]) -> None:
+    studio = start()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    held = []
+    try:
+        for _ in range(1200):
+            one = socket.create_connection(("127.0.0.1", studio.port), timeout=60)
+            one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: ")
+            held.append(one)
+        cookie = studio.enter()
+        assert studio.ask("GET", "/api/session", cookie=cookie).status == 200
+    finally:
+        for one in held:
+            one.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    said = studio.stop()
+    assert len(said) < 2000, "the terminal is not flooded"
+
+
+def test_a_request_that_drips_in_is_cut_off(start: Callable[..., RunningStudio]) -> None:
+    """A byte now and then keeps nobody in the door: the server closes, whatever is still sent."""
+    studio = start()
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=180) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        slow.settimeout(0.5)
+        closed = False
+        while not closed:
+            try:
+                slow.sendall(b"X")
+                closed = slow.recv(1) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                closed = True
+    assert closed
