@@ -167,9 +167,10 @@ def test_a_million_rows_are_previewed_cancelled_and_released_once_at_a_time(
     page.wait_for_selector("[data-status=running]")
     busy = page.evaluate(
         """async () => {
-          const { dataset } = await (await fetch("/api/session")).json();
+          const headers = { "x-sfumato-page": localStorage.getItem("studio-secret") };
+          const { dataset } = await (await fetch("/api/session", { headers })).json();
           const body = JSON.stringify({ dataset: dataset.id, settings: { method: "adp" } });
-          const answer = await fetch("/api/release", { method: "POST", body });
+          const answer = await fetch("/api/release", { method: "POST", body, headers });
           return [answer.status, (await answer.json()).error];
         }"""
     )

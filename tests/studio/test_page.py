@@ -16,6 +16,12 @@ from tests.studio.running import RunningStudio
 Open = Callable[..., Page]
 
 
+SESSION = """async () => {
+  const headers = { "x-sfumato-page": localStorage.getItem("studio-secret") };
+  return (await fetch("/api/session", { headers })).json();
+}"""
+
+
 def choose(page: Page, path: Path) -> None:
     page.set_input_files("#choose", path)
 
@@ -33,7 +39,7 @@ def load_demo(page: Page) -> None:
 def load_numbers(page: Page) -> None:
     """Load the demo table and leave out what is no number, so that every method takes it."""
     load_demo(page)
-    for name in page.evaluate("fetch('/api/session').then((answer) => answer.json())")["dataset"]["others"]:
+    for name in page.evaluate(SESSION)["dataset"]["others"]:
         page.get_by_label(f"Role of {name}", exact=True).select_option("keep")
         expect(page.locator(f"tr[data-name='{name}'] select.role-keep")).to_be_visible()
 
@@ -189,7 +195,7 @@ def test_stale_previews_are_aborted(studio: RunningStudio, open_page: Open) -> N
     expect(page.locator(".tried .chosen")).to_contain_text(f"scale {shown:g}")
     assert len(asked) == 3
     assert asked[-1] == shown
-    tried = page.evaluate("fetch('/api/session').then((answer) => answer.json())")["dataset"]["tried"]
+    tried = page.evaluate(SESSION)["dataset"]["tried"]
     scales = [one["settings"]["parameters"].get("scale") for one in tried if one["settings"]["method"] == "adp"]
     assert scales == [None, shown], "the server gave up the ones in between"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,9 +65,10 @@ def open_released(
         return open_source(file, kind=kind)
     said = CsvFile.of(file).separator
     for separator in SEPARATORS if said is None else [said]:
-        source = open_source(CsvFile(Path(file), separator, escape="none"), kind=kind)
-        if source.names == tuple(columns):
-            return source
+        with contextlib.suppress(DataError):  # cut at another separator, its header need not make sense
+            source = open_source(CsvFile(Path(file), separator, escape="none"), kind=kind)
+            if source.names == tuple(columns):
+                return source
     return open_source(file, kind=kind)
 
 

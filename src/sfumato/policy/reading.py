@@ -63,6 +63,8 @@ def parse_policy(text: str, what: str = "policy") -> Policy:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason = str(error)
+    except RecursionError:
+        reason = "tables or lists inside one another, too deep to be read"
     if reason is not None:
         raise PolicyError(f"{what}: not TOML: {reason}", hint="see the policy reference in docs/guide/policy.md")
     lines = find_lines(text)

@@ -58,9 +58,9 @@ class CsvSource:
         except UnicodeDecodeError:
             text = None
         if text is None:
-            raise DataError(f"{path}: line 1 is not UTF-8 text", hint=_ENCODING_HINT)
+            raise DataError(f"{path}: line 1 is not UTF-8 text", hint=_hint_for(header))
         if "\0" in text:
-            raise DataError(f"{path}: not a text file", hint="sfumato reads CSV, Parquet and Arrow files")
+            raise DataError(f"{path}: not a text file", hint=_hint_for(header))
         separator = self.file.separator or separator_of(text, self.file.mark)
         if separator is None:
             raise DataError(
@@ -68,7 +68,14 @@ class CsvSource:
                 hint="say which, with sfumato.CsvFile: separator=';'",
             )
         self.style = CsvStyle(separator, "\r\n" if header.endswith(b"\r\n") else "\n")
-        self.names = tuple(next(self._records(text)))
+        try:
+            self.names = tuple(next(self._records(text)))
+        except csv.Error:  # its own words may quote the line
+            self.names = ()
+        if not self.names:
+            raise DataError(
+                f"{path}: the header cannot be cut into names", hint="check its quotes, and whether names are very long"
+            )
         self._require_clear(header, 1)
         check_headers(self.names, str(path))
         self._places = {name: place for place, name in enumerate(self.names)}
@@ -170,7 +177,7 @@ class CsvSource:
     def _read_block(self, block: bytes, wanted: list[str], types: Mapping[str, Any]) -> pl.DataFrame | None:
         try:
             return pl.read_csv(
-                io.BytesIO(block),
+                io.BytesIO(_BOM + block if block.startswith(_BOM) else block),  # the reader takes one away
                 has_header=False,
                 separator=self.style.separator,
                 quote_char=self.file.mark.decode() or None,
@@ -219,6 +226,29 @@ class _BlockText(Hidden):
 
 
 _ENCODING_HINT = "save the file as UTF-8, for instance: iconv -f latin1 -t utf-8 FILE > NEW"
+
+
+_MAGIC = (
+    (b"PK\x03\x04", "it is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
+    (b"\xff\xfe", "it is UTF-16: iconv -f utf-16 -t utf-8 FILE > NEW"),
+    (b"\xfe\xff", "it is UTF-16: iconv -f utf-16 -t utf-8 FILE > NEW"),
+    (b"BZh", "it is packed by bzip2: bunzip2 FILE"),
+    (b"\xfd7zXZ\x00", "it is packed by xz: unxz FILE"),
+    (b"\x28\xb5\x2f\xfd", "it is packed by zstd: unzstd FILE"),
+    (b"7z\xbc\xaf", "it is a 7z archive: unpack it"),
+    (b"PAR1", "it is a Parquet file: name it .parquet"),
+    (b"ARROW1", "it is an Arrow file: name it .arrow"),
+)
+
+
+def _hint_for(start: bytes) -> str:
+    """Return what to do with a file that is no UTF-8 text, by how it begins."""
+    found = next((hint for magic, hint in _MAGIC if start.startswith(magic)), None)
+    if found is None and b"\0" in start[:64]:
+        return (
+            "sfumato reads CSV, Parquet and Arrow files; UTF-16 is converted with: iconv -f utf-16 -t utf-8 FILE > NEW"
+        )
+    return found or _ENCODING_HINT
 
 
 def _position(file: Any) -> int:
