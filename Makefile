@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix frontier reproduce docs walks tables golden guide tutorial golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -73,6 +73,9 @@ reproduce: $(STAMP) ## the papers' experiments in full, into docs/reproduction.m
 
 docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 	$(BIN)/python tools/make_docs.py
+
+extras: $(STAMP) ## measure what each extra weighs, into README.md
+	$(BIN)/python tools/make_extras.py
 
 screenshots: $(STAMP) browser ## pictures of each step of the studio, into docs/img
 	$(BIN)/python tools/make_screenshots.py
