@@ -19,6 +19,7 @@ from sfumato.frames.frame import is_dataframe, numeric_in_both, take_rows
 from sfumato.receipts.body import about_left, release_order
 from sfumato.receipts.finding import receipt_of
 from sfumato.receipts.released_rows import require_original_numbers, require_released_numbers
+from sfumato.receipts.scaled import table_in_units
 
 Progress = Callable[[str, float], None]
 
@@ -126,7 +127,7 @@ def audit(
     if isinstance(original, str | Path) or isinstance(released, str | Path):
         raise ParameterError("audit takes tables, not paths", hint="read them first, or use: sfumato audit FILE FILE")
     _require_columns(kept, original, released)
-    original, order, public, unknown, stay = _aligned(key, receipt, order, original, released)
+    original, released, order, public, unknown, stay = _aligned(key, receipt, order, original, released)
     about = method if method is not None or public is None else public
     if describe_method(about)[0].get("method") == "exchange" or not numeric_in_both(original, released):
         original, released, counted = count_both(original, released)
@@ -168,18 +169,19 @@ def _require_columns(kept: Sequence[str], original: Any, released: Any) -> None:
 
 def _aligned(
     key: Any, receipt: Any, order: Any, original: Any, released: Any
-) -> tuple[Any, Any, dict[str, Any] | None, tuple[str, ...], tuple[str, ...]]:
-    """Return the rows of the original that are released, their order, and what else the receipt says.
+) -> tuple[Any, Any, Any, dict[str, Any] | None, tuple[str, ...], tuple[str, ...]]:
+    """Return the rows of the original that are released, the release in its units, the order, and what else is known.
 
     That is: the public method, what could not be checked, and the kept columns.
     """
     if key is None and receipt is None:
-        return original, order, None, (), ()
+        return original, released, order, None, (), ()
     if order is not None:
         raise ParameterError("give order, or the key and receipt that know it, not both")
     if key is None:
         raise ParameterError("a receipt is opened with its key", hint='pass key=sfumato.Key.load("...")')
     opened, body = receipt_of(key, receipt, n_rows=len(released))
+    released = table_in_units(released, body)
     place = release_order(opened, body)
     if body.held_back:
         left = np.ones(len(original), dtype=np.bool_)
@@ -187,7 +189,7 @@ def _aligned(
         original = take_rows(original, left)
     checks = (require_original_numbers(original, opened, body), require_released_numbers(released, opened, body, place))
     told = (*(note for note in checks if note is not None), *about_left(body))
-    return original, place, {"method": body.method, **body.public}, told, tuple(body.kept)
+    return original, released, place, {"method": body.method, **body.public}, told, tuple(body.kept)
 
 
 def _call(

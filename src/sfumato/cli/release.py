@@ -47,6 +47,11 @@ from sfumato.receipts.shown import Receipt
     metavar="NAME",
     help="Keep this clustering besides the ladder, as 'ward 5' or 'gaussian mixture 4'; may be repeated.",
 )
+@click.option(
+    "--scale",
+    type=click.Choice(["std", "range"]),
+    help="Release columns already scaled, with the public scale in OUT.scale.json.",
+)
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Drop this column; may be repeated.")
 @click.option("--keep", multiple=True, metavar="COL", help="Release this column unchanged; may be repeated.")
 @click.option("--record-id", metavar="COL", help="The column that names a person: one noise for all rows of a person.")
@@ -101,6 +106,7 @@ def release(
     settings: tuple[str, ...],
     detail: str | None,
     clusterings: tuple[str, ...],
+    scale: str | None,
     identifier: tuple[str, ...],
     keep: tuple[str, ...],
     record_id: str | None,
@@ -157,6 +163,7 @@ def release(
             parameters=parse_settings(settings),
             detail=detail,
             clusterings=("ladder", *clusterings) if clusterings else None,
+            scale=scale,
             identifier=identifier,
             keep=keep,
             record_id=record_id,

@@ -162,3 +162,18 @@ def beyond_chance(equal: int, values: Floats) -> int:
     _, counts = np.unique(values, return_counts=True)
     share, chance = equal / len(values), float(((counts / len(values)) ** 2).sum())
     return 0 if chance >= 1.0 else max(0, round(len(values) * (share - chance) / (1.0 - chance)))
+
+
+def round_range(span: float) -> float:
+    """Return a range rounded up to one digit, which says little of the people at its ends; 1 for no range at all.
+
+    Examples
+    --------
+    >>> round_range(1234.5), round_range(0.3), round_range(0.0)
+    (2000.0, 0.3, 1.0)
+    """
+    if not span > 0:
+        return 1.0
+    mantissa, power = f"{span:.12e}".split("e")
+    digit = -int(-float(mantissa) // 1)
+    return float(f"{digit}e{power}")

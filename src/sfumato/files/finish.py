@@ -297,3 +297,22 @@ def singled_out(seen: KeptCombinations, rows: int, columns: tuple[str, ...]) -> 
         f"fewer than {_FEW_PEOPLE - 1} others. Whoever knows these values finds their row. Keep fewer columns, "
         "or let them be perturbed."
     )
+
+
+def scaled_cells(name: str, values: Floats, decimals: int, *, as_text: bool) -> pl.Series:
+    """Return scaled values as a column of so many decimals; missing cells stay empty.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        NaN is a missing cell.
+
+    Examples
+    --------
+    >>> scaled_cells("age", np.array([0.5, np.nan]), 3, as_text=True).to_list()
+    ['0.5', None]
+    """
+    missing = np.isnan(values)
+    units = to_units(np.where(missing, 0.0, values), decimals) + 0.0
+    cells = text_of_units(units, decimals, 1) if as_text else pl.Series(from_units(units, decimals))
+    return cells.set(pl.Series(missing), None).alias(name)

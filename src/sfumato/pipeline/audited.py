@@ -19,6 +19,7 @@ from sfumato.pipeline.engines.engine import Cells
 from sfumato.policy.model import Limits, Roles
 from sfumato.receipts.body import ReceiptBody, about_left, original_rows, release_order
 from sfumato.receipts.released_rows import SAVED_ANEW, ReleasedRows
+from sfumato.receipts.scaled import in_table_units, released_markers
 
 MOST_ROWS = 200_000
 _GRADES = "ABCDF"
@@ -45,7 +46,8 @@ def audit_files(
     markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
     after = [name for name in body.released_columns if name not in body.kept]
     x = _numbers(coded_source(original, body.coded), names, markers)
-    y = _numbers(coded_source(released, body.coded), after, markers)
+    y = _numbers(coded_source(released, body.coded), after, released_markers(body))
+    y = np.column_stack([in_table_units(y[:, at], name, body) for at, name in enumerate(after)])
     for table, source in ((x, original), (y, released)):
         if len(table) != body.n_rows:
             raise DataError(

@@ -18,6 +18,7 @@ from sfumato.core.people import People
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import (
     DataError,
+    ParameterError,
     RepeatedReleaseError,
     RepeatedReleaseWarning,
     SfumatoError,
@@ -38,6 +39,7 @@ from sfumato.pipeline.fit import Fit, fit, gap_numbers
 from sfumato.pipeline.keys import ReleaseKey
 from sfumato.pipeline.lookback import LookBack, notes_of, problems_of, warning_of
 from sfumato.pipeline.plan import make_plan
+from sfumato.pipeline.scaled import Scale, about_scale, rows_digest, scale_file, scale_path, scale_text
 from sfumato.pipeline.undo import undo_map
 from sfumato.pipeline.update import Update, check_update, saved_update, with_decimals
 from sfumato.policy.model import Policy
@@ -94,6 +96,13 @@ class ReleaseJob(Hidden):
         self._table, self._policy, self._owner, self._lookback = table, policy, owner, lookback
         self._fitted: Fit | None = None
         self._tally, self._digest = Tally(), ""
+        self._scale: Scale = {}
+        self._side: dict[Path, bytes] = {}  # what is handed out beside the release
+        self._scaled_rows = ""
+        if policy.release.scale and self.plan.keyed.invertible:
+            raise ParameterError(
+                "a scaled release cannot be undone, and this method is for that", hint="leave scale out"
+            )
         if isinstance(table, CodedSource):
             self.notes += [_about_rare(one) for one in table.coded.codes.values() if one.rare]
 
@@ -179,6 +188,26 @@ class ReleaseJob(Hidden):
             check_limits(limits, self.found)
         return self.found
 
+    def scale(self, workspace: Workspace, kind: str, how: str) -> None:
+        """Scale the finished file, after it was audited; see `pipeline/scaled.py`.
+
+        Parameters
+        ----------
+        kind : str
+            See `file_kind`.
+        how : "std" or "range"
+        """
+        key, facts = self._owner.key, self.fitted.facts
+        coded: CodedColumns = getattr(self._table, "coded", CodedColumns())
+        columns = [one for one in self.last_pass.columns if one.name not in (*coded.codes, *coded.commas)]
+        spans = dict(zip(facts.names, (facts.high - facts.low).tolist(), strict=True))
+        with guarded_writes(workspace.target):
+            self._scale = scale_file(workspace, kind, self.last_pass.order, columns, how, spans)
+            self._digest = file_digest(workspace.part, key.derive("released"))
+        self._scaled_rows = rows_digest(key, self.body, workspace.part, kind)
+        self._side[scale_path(workspace.target)] = scale_text(how, self._scale).encode()
+        self.notes.append(about_scale(how, self._scale, workspace.target))
+
     def commit(
         self,
         receipt: Path,
@@ -207,6 +236,7 @@ class ReleaseJob(Hidden):
         files: dict[Path, bytes] = {receipt: seal_receipt(self._owner.key, replace(self.body, **(changes or {})))}
         if report is not None:
             files[report] = self.found.to_html().encode()
+        files |= self._side
         earlier = {path: path.read_bytes() if path.exists() else None for path in files}
         noted = False
         try:
@@ -368,7 +398,8 @@ class ReleaseJob(Hidden):
             held_back=fitted.held_back,
             fitted=keyed.save(fitted.fitted) if keyed.invertible else None,
             errors=self._tally.errors,
-            released_rows=self.last_pass.hasher.digest(lanes, rows).hex() if written else "",
+            released_rows=self._scaled_rows or (self.last_pass.hasher.digest(lanes, rows).hex() if written else ""),
+            scale=self._scale,
             coded=_saved_codes(self._table),
             update=self._for_updates(),
             row_id=self._policy.release.row_id,

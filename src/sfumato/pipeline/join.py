@@ -29,6 +29,7 @@ from sfumato.pipeline.held_labels import MARK, nearest_labels
 from sfumato.receipts.body import ReceiptBody, release_order, row_id_words
 from sfumato.receipts.finding import all_receipts, receipt_of, receipt_of_file
 from sfumato.receipts.released_rows import ReleasedRows, is_released_file
+from sfumato.receipts.scaled import in_table_units, released_markers
 
 
 @dataclass(frozen=True)
@@ -252,8 +253,11 @@ def _check_rows(source: Source, rows: Any, key: Key, body: ReceiptBody, order: N
     seen = ReleasedRows(key, body)
     require_columns(seen.names, source.names, str(source.path))
     rows = _counted(rows, body, source)
-    markers = _markers(body)
-    columns = [parse_column(rows[name], markers.get(name, ()), str(source.path), 0)[0] for name in seen.names]
+    markers = released_markers(body)
+    columns = [
+        in_table_units(parse_column(rows[name], markers.get(name, ()), str(source.path), 0)[0], name, body)
+        for name in seen.names
+    ]
     if len(order) != rows.height:
         raise ReceiptError(
             f"{source.path}: {rows.height:,} rows, and the receipt is of a release of {body.n_rows:,}",

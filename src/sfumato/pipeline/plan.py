@@ -69,6 +69,7 @@ def settle_policy(
     name: str | None = None,
     shuffle: bool | None = None,
     row_id: bool | None = None,
+    scale: str | None = None,
     detail: str | Mapping[str, Any] | None = None,
     clusterings: Sequence[int | str] | None = None,
     repeated: str | None = None,
@@ -90,6 +91,10 @@ def settle_policy(
         settled.release.shuffle = shuffle
     if row_id is not None:
         settled.release.row_id = row_id
+    if scale is not None:
+        if scale not in ("std", "range"):
+            raise ParameterError(f"scale must be 'std' or 'range', got {scale!r}")
+        settled.release.scale = "range" if scale == "range" else "std"
     if repeated is not None:
         if repeated not in ("warn", "error"):
             raise ParameterError(f"repeated must be 'warn' or 'error', got {repeated!r}")
@@ -263,6 +268,8 @@ def build_perturber(policy: Policy) -> Any:
                 f"{policy.where(name)}{row.name} [{row.id}] keeps no ladder of clusterings", hint=f"leave {name} out"
             )
         parameters = {name: asked.parameter if isinstance(asked, Detail) else tuple(asked), **parameters}
+    if policy.release.scale == "range" and any(parameter.name == "scaling" for parameter in row.parameters):
+        parameters = {"scaling": "round range", **parameters}  # what the miner will see is what is kept
     check_settings(row, parameters, policy)
     perturber = row.load()(**parameters)
     if policy.enhance is not None:

@@ -26,6 +26,7 @@ from sfumato.pipeline.keys import ReleaseKey, choose_key, key_folder
 from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import read_every_kind, settle_policy
 from sfumato.pipeline.problems import told_at_once
+from sfumato.pipeline.scaled import scale_path
 from sfumato.policy.model import Policy
 from sfumato.receipts.body import ReceiptBody
 from sfumato.receipts.finding import read_receipt
@@ -52,6 +53,7 @@ def release(
     name: str | None = None,
     shuffle: bool | None = None,
     row_id: bool | None = None,
+    scale: str | None = None,
     repeated: str | None = None,
     history: Sequence[PathLike] = (),
     as_of: Receipt | PathLike | None = None,
@@ -107,6 +109,10 @@ def release(
         Whether every released row gets a random id in a column `row_id`, by which `sfumato.join` finds its way back
         when a miner filters or reorders rows. The key draws it: it says nothing about the order of the original. Rows
         have none unless the policy says otherwise.
+    scale : "std" or "range", optional
+        Release columns of numbers already scaled, so that a miner need not: by means and standard deviations of the
+        release, or by ranges rounded up to one digit. The scale stands beside the release, in a file that ends in
+        ".scale.json" and may be handed out.
     repeated : "warn" or "error", optional
         What is done if people of the table were released before with other noise, or if that cannot be known: a
         `RepeatedReleaseWarning`, or a `RepeatedReleaseError` before anything is written. Default: what the policy says.
@@ -168,6 +174,7 @@ def release(
         name=name,
         shuffle=shuffle,
         row_id=row_id,
+        scale=scale,
         detail=detail,
         clusterings=clusterings,
         repeated=repeated,
@@ -182,6 +189,7 @@ def release(
                 "the report": page,
                 "the receipt": sealed,
                 "the new key": new_key,
+                "the scale": scale_path(place.path) if settled.release.scale else None,
             },
             inputs(source, policy, key if new_key is None else None, as_of),
             force=force,
@@ -189,6 +197,8 @@ def release(
             reserved=reserved,
         )
         kind = file_kind(place.path)
+        if settled.release.scale and (engine is not None or place.deliver is not None):
+            raise ParameterError("only files that this process writes can be scaled", hint="leave out scale")
         with _table(source, query, batch_rows) as plain, told_at_once(plain, settled, chosen):
             table, settled = read_every_kind(plain, settled, chosen)
             owner = choose_key(key, place.path, trial=dry_run)
@@ -217,6 +227,8 @@ def release(
                 if dry_run:
                     watch.finish()
                     return job.receipt(place.shown, None)
+                if settled.release.scale:
+                    job.scale(workspace, kind, settled.release.scale)
                 stands = job.commit_file(workspace, sealed, page, force=force, deliver=place.deliver)
         return job.receipt(place.shown, stands)
 

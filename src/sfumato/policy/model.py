@@ -190,6 +190,7 @@ class ReleaseChoice(_Strict):
     name: str = "r0"
     shuffle: bool = True
     row_id: bool = False
+    scale: Literal["std", "range"] | None = None
     repeated: Literal["warn", "error"] = "warn"
     history: list[str] = Field(default_factory=list)
 

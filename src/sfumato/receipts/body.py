@@ -74,6 +74,8 @@ class ReceiptBody(Hidden):
         How columns that hold no numbers were counted; see `CodedColumns`.
     held_back : tuple of int
         Numbers of the original rows that are not released, sorted; everything else is about the table without them.
+    scale : mapping from columns to (centre, unit)
+        By what columns were scaled before they were written; nothing for a release in the units of the table.
     update : mapping
         What an update needs of this release; nothing if it cannot be updated.
     row_id : bool
@@ -103,6 +105,7 @@ class ReceiptBody(Hidden):
     released_rows: str = ""
     coded: Mapping[str, Any] = field(default_factory=dict)
     held_back: tuple[int, ...] = ()
+    scale: Mapping[str, Sequence[float]] = field(default_factory=dict)
     update: Mapping[str, Any] = field(default_factory=dict)
     row_id: bool = False
     stream_version: int = STREAM_VERSION

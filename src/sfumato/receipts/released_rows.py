@@ -74,6 +74,11 @@ class ReleasedRows:
         self._rows += len(original_rows)
 
     @property
+    def digest(self) -> str:
+        """The hash of the rows that were taken, hexadecimal."""
+        return self._hasher.digest(self._lanes, self._rows).hex()
+
+    @property
     def known(self) -> bool:
         """Whether the receipt can tell."""
         return self._body.released_rows != ""
@@ -87,7 +92,7 @@ class ReleasedRows:
             How errors call the file or table.
         """
         if self.known:
-            if self._hasher.digest(self._lanes, self._rows).hex() == self._body.released_rows:
+            if self.digest == self._body.released_rows:
                 return None
         elif not self._body.released_digest:
             return NOT_CHECKED

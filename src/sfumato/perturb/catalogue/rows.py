@@ -30,8 +30,9 @@ _SCALING = Parameter(
     "scaling",
     "choice",
     "std",
-    "space in which the clusterings are named: standard deviations, ranges, or None for raw values",
-    choices=("std", "range"),
+    "space in which the clusterings are named: standard deviations, ranges (as they are, or rounded up to one digit), "
+    "or None for raw values",
+    choices=("std", "range", "round range"),
     optional=True,
 )
 _OTHER_SCALINGS = Parameter(
@@ -160,7 +161,7 @@ METHODS: tuple[Method, ...] = (
                 "choice",
                 "std",
                 "space in which the clusterings are named: standard deviations, ranges, Gower's, or raw values",
-                choices=("std", "range", "gower"),
+                choices=("std", "range", "round range", "gower"),
                 optional=True,
             ),
             _OTHER_SCALINGS,

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato._arrays import Floats, Integers
 from sfumato.core.linear import exact_product, lattice_bits, to_steps
+from sfumato.core.numbers import round_range
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Moments
@@ -101,7 +102,7 @@ class MixedSpace(Space):
 
 
 def find_mixed_space(facts: Facts, moments: Moments, levels: Sequence[int], scaling: str | None) -> MixedSpace:
-    """Return the space of a scaling: "std", "range", "gower" or None.
+    """Return the space of a scaling: "std", "range", "round range", "gower" or None.
 
     Parameters
     ----------
@@ -112,7 +113,9 @@ def find_mixed_space(facts: Facts, moments: Moments, levels: Sequence[int], scal
         category the weight of a whole range.
     """
     mean, deviation, span = moments.mean(), moments.deviation(), facts.high - facts.low
-    units = {"std": deviation, "range": span, "gower": span, None: np.ones(len(mean))}[scaling]
+    rounded = np.array([round_range(one) for one in span.tolist()])
+    every = {"std": deviation, "range": span, "round range": rounded, "gower": span, None: np.ones(len(mean))}
+    units = every[scaling]
     height = _GOWER_CATEGORY if scaling == "gower" else 1.0
     axes, first, farthest = [], 0, 1.0
     for column, size in enumerate(levels):

@@ -14,6 +14,7 @@ from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, likely_centres
 from sfumato.cluster.prototypes import likely_prototypes
 from sfumato.core.linear import LARGEST_STEPS, exact_product, lattice_bits, sum_in_order, to_steps
+from sfumato.core.numbers import round_range
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -72,7 +73,7 @@ class Space(Hidden):
 
 
 def find_space(facts: Facts, moments: Moments, scaling: str | None) -> Space:
-    """Return the space of a scaling: "std", "range" or None.
+    """Return the space of a scaling: "std", "range", "round range" or None.
 
     Parameters
     ----------
@@ -80,6 +81,7 @@ def find_space(facts: Facts, moments: Moments, scaling: str | None) -> Space:
     """
     mean = moments.mean()
     units = {"std": moments.deviation(), "range": facts.high - facts.low, None: np.ones(len(mean))}
+    units["round range"] = np.array([round_range(span) for span in units["range"].tolist()])
     chosen: Floats = np.where(units[scaling] > 0, units[scaling], 1.0)
     farthest = np.maximum(facts.high - mean, mean - facts.low) / chosen
     return Space(mean, chosen, lattice_bits(_HEADROOM * float(farthest.max(initial=0.0))))

@@ -108,7 +108,7 @@ class AtomExchange(GuardShell):
         Smallest atom, in rows, that exchanges values only in itself. Default: 5.
     exact_centres : bool
         Whether every kept centre stays exactly where it is, which publishes rows that are alone. Default: False.
-    scaling : "std", "range", "gower" or None
+    scaling : "std", "range", "round range", "gower" or None
         Space in which the clusterings are named. Default: "std".
     other_scalings : sequence of "std", "range" or "raw"
         Scalings of the numbers in which k-means is kept, too. Default: none.

@@ -72,8 +72,8 @@ class AtomMixing(GuardShell):
         Smallest atom, in rows, whose mean is kept. Default: 5.
     exact_centres : bool
         Whether every kept centre stays exactly where it is, which publishes rows that are alone. Default: False.
-    scaling : "std", "range" or None
-        Space in which the clusterings are named.
+    scaling : "std", "range", "round range" or None
+        Space in which the clusterings are named; "round range" rounds ranges up to one digit, which may be published.
     other_scalings : sequence of "std", "range" or "raw"
         Scalings in which k-means is kept, too, for miners who scale by something else. More walls mean that more atoms
         join, and more labels are given up. Default: none.
