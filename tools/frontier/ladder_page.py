@@ -1,0 +1,147 @@
+# ruff: noqa: E501 - the lines of the page are as long as its tables
+"""The ladder on the page of the frontier: which miner keeps what, in sentences and tables that are made from figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tools.frontier.ladder import LADDER_METHODS, MOST_ROWS
+from tools.frontier.others import OTHER_CLUSTERERS
+
+__all__ = ["ladder_parts"]
+
+_KEPT = 0.03  # excess with which a clustering counts as kept
+_UNSTABLE = 0.1  # floor above which a clusterer finds nothing that lasts
+_RANGES = ("not named", "with std", "alone")
+
+# what a miner does -> the figure of a record
+_MINERS = {
+    "k-means, k = 2..20, the owner's scaling": "excess",
+    "k-means after the miner's own z-score": "excess z",
+    "k-means by the original's ranges, not named": "owner's range, not named",
+    "the same, named beside std (`other_scalings`)": "owner's range, with std",
+    'the same, named instead of std (`scaling="range"`)': "owner's range, alone",
+    "k-means by the release's own ranges, named instead of std": "own range, alone",
+}
+
+
+def ladder_parts(measured: dict[str, Any]) -> list[str]:
+    """Return the sections of the page; nothing where the ladder was not measured."""
+    records = {
+        (name, method): [record for label, record in done.items() if label.startswith(f"ladder {method} key ")]
+        for name, done in measured.items()
+        for method in LADDER_METHODS
+    }
+    records = {place: rows for place, rows in records.items() if rows}
+    if not records:
+        return []
+    return [_head(records), _plainly(records), _TABLE, _table(records), _OTHERS, _others(records)]
+
+
+def _mean(rows: list[dict[str, Any]], figure: str) -> float:
+    return float(np.mean([row[figure] for row in rows]))
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def _head(records: dict[Any, list[dict[str, Any]]]) -> str:
+    every = [row for rows in records.values() for row in rows]
+    keys = sorted({len(rows) for rows in records.values()})
+    efforts = sorted({(row["seeds"], row["n_init"]) for row in every})
+    runs = " or ".join(f"{seeds} seeds of {starts} starts" for seeds, starts in efforts)
+    return f"""
+## The default: the ladder
+Measured with {" or ".join(map(str, keys))} key(s), {runs}, on at most {MOST_ROWS:,} rows of a table: few enough that single figures move by a
+point or two with the key, and those of small tables by more. Rows that are held back are left out on both sides. Excess is signed: a
+release may agree with the original better than a re-run does.
+
+### Which miner keeps what
+Mean over the tables, in % of the rows, and on how many of them at most {100 * _KEPT:g} points are lost. Other clusterers count on tables where noise
+of one per cent changes less than {100 * _UNSTABLE:g} % of their labels, and where they find two clusters or more.
+"""
+
+
+def _plainly(records: dict[Any, list[dict[str, Any]]]) -> str:
+    head = ["miner", *(f"{method}: excess (kept on)" for method in LADDER_METHODS)]
+    lines = [_line(head), _line(["---"] * len(head))]
+    for words, figure in _MINERS.items():
+        lines.append(
+            _line([words, *(_kept([_mean(rows, figure) for rows in _of(records, m)]) for m in LADDER_METHODS)])
+        )
+    for name in OTHER_CLUSTERERS:
+        for named in ("not named", "named"):
+            cells = []
+            for method in LADDER_METHODS:
+                stable = [[row[name] for row in rows] for rows in _of(records, method)]
+                stable = [rows for rows in stable if rows[0]["clusters"] > 1 and _mean(rows, "floor") < _UNSTABLE]
+                cells.append(_kept([_mean(rows, named) for rows in stable]))
+            lines.append(_line([f"{name}, {named}", *cells]))
+    return "\n".join(lines)
+
+
+def _of(records: dict[Any, list[dict[str, Any]]], method: str) -> list[list[dict[str, Any]]]:
+    return [rows for (_, own), rows in records.items() if own == method]
+
+
+def _kept(values: list[float]) -> str:
+    if not values:
+        return "-"
+    return f"{_percent(float(np.mean(values)))} ({sum(value <= _KEPT for value in values)} of {len(values)})"
+
+
+_TABLE = """
+### Every table
+*Linked*: people whose nearest released row is their own. *Worst k*: the number of clusters that loses most. Ranges: k-means by the original's
+ranges / by those of the release, when they are not named, named beside standard deviations, and named instead.
+"""
+
+
+def _table(records: dict[Any, list[dict[str, Any]]]) -> str:
+    head = ["table", "method", "rows", "held back", "atoms, %", "residual", "linked", "excess, mean over k", "worst k"]
+    head += ["own z-score", *(f"ranges, {how}" for how in _RANGES)]
+    lines = [_line(head), _line(["---"] * len(head))]
+    for (name, method), rows in records.items():
+        worst = max(rows, key=lambda row: row["worst"])
+        cells = [
+            name,
+            method,
+            f"{rows[0]['rows']:,}",
+            f"{_mean(rows, 'held back'):.0f}",
+            _percent(_mean(rows, "atoms")),
+        ]
+        cells += [f"{_mean(rows, 'residual'):.2f}", *(_percent(_mean(rows, one)) for one in ("linked", "excess"))]
+        cells += [f"{_percent(worst['worst'])} (k = {worst['worst k']})", _percent(_mean(rows, "excess z"))]
+        cells += [
+            " / ".join(_percent(_mean(rows, f"{whose} range, {how}")) for whose in ("owner's", "own"))
+            for how in _RANGES
+        ]
+        lines.append(_line(cells))
+    return "\n".join(lines)
+
+
+_OTHERS = """
+### Other clusterers
+Rows in another cluster beyond the floor, in %: not named / named beside the ladder; in brackets the floor and the number of clusters.
+Where the floor is high the clusterer finds nothing on the original that lasts.
+"""
+
+
+def _others(records: dict[Any, list[dict[str, Any]]]) -> str:
+    head = ["table", "method", *OTHER_CLUSTERERS]
+    lines = [_line(head), _line(["---"] * len(head))]
+    for (name, method), rows in records.items():
+        cells = [name, method]
+        for clusterer in OTHER_CLUSTERERS:
+            own = [row[clusterer] for row in rows]
+            before, after = (_percent(_mean(own, one)) for one in ("not named", "named"))
+            cells.append(f"{before} / {after} ({_percent(_mean(own, 'floor'))}; {own[0]['clusters']})")
+        lines.append(_line(cells))
+    return "\n".join(lines)
