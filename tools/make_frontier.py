@@ -54,7 +54,7 @@ def measure_table(name: str, keys: int, what: str, *, quick: bool = False) -> No
         for method in LADDER_METHODS:
             label = f"ladder {method} key {key}"
             if label not in done:
-                effort = {"seeds": 2, "n_init": 8} if quick else {"seeds": 5, "n_init": 20}
+                effort = {"seeds": 2, "n_init": 20} if quick else {"seeds": 5, "n_init": 20}
                 keep(label, measure_ladder(table, method, key, **effort) | effort)
     if what == "ladder":
         return

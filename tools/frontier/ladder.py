@@ -16,7 +16,7 @@ from tools.frontier.tables import Floats, Table
 __all__ = ["LADDER_METHODS", "MOST_ROWS", "measure_ladder"]
 
 LADDER_METHODS = {"mix": AtomMixing, "exchange": AtomExchange}
-MOST_ROWS = 8_000  # larger tables are sampled: nineteen numbers of clusters take long
+MOST_ROWS = 5_000  # larger tables are sampled: nineteen numbers of clusters take long
 _FEW_ROWS, _TOP, _SMALL_TOP = 2_000, 20, 12  # where the ladder of a small table ends
 _SOME = (3, 5, 8, 12)  # numbers of clusters with which other scalings are looked at
 _NEAREST_ROWS = 2_000
