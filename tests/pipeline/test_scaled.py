@@ -110,3 +110,12 @@ def test_what_cannot_be_scaled_is_refused_and_leaves_nothing(people, tmp_path) -
     assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("history")) == [
         "std.csv.scale.json"
     ]
+
+
+def test_methods_without_kept_clusterings_look_at_the_release_alone(people, tmp_path) -> None:
+    options = {"method": "adp", "parameters": {"scale": 3.0}, "identifier": ["code"], "keep": []}
+    _, scaled = released(people, tmp_path, "range", **options)
+    unit = json.loads((tmp_path / "range.csv.scale.json").read_text())["columns"]["wage"]["divided_by"]
+    original = pl.read_csv(people)["wage"]
+    assert unit == round_range((scaled["wage"].max() - scaled["wage"].min()) * unit)
+    assert unit > round_range(original.max() - original.min())

@@ -39,7 +39,7 @@ from sfumato.pipeline.fit import Fit, fit, gap_numbers
 from sfumato.pipeline.keys import ReleaseKey
 from sfumato.pipeline.lookback import LookBack, notes_of, problems_of, warning_of
 from sfumato.pipeline.plan import make_plan
-from sfumato.pipeline.scaled import Scale, about_scale, rows_digest, scale_file, scale_path, scale_text
+from sfumato.pipeline.scaled import ROUND_RANGE, Scale, about_scale, rows_digest, scale_file, scale_path, scale_text
 from sfumato.pipeline.undo import undo_map
 from sfumato.pipeline.update import Update, check_update, saved_update, with_decimals
 from sfumato.policy.model import Policy
@@ -200,7 +200,9 @@ class ReleaseJob(Hidden):
         key, facts = self._owner.key, self.fitted.facts
         coded: CodedColumns = getattr(self._table, "coded", CodedColumns())
         columns = [one for one in self.last_pass.columns if one.name not in (*coded.codes, *coded.commas)]
-        spans = dict(zip(facts.names, (facts.high - facts.low).tolist(), strict=True))
+        # only where clusterings are named in these units: elsewhere, as with differential privacy, the release is all
+        named = self.plan.keyed.public.get("scaling") == ROUND_RANGE
+        spans = dict(zip(facts.names, (facts.high - facts.low).tolist(), strict=True)) if named else {}
         with guarded_writes(workspace.target):
             self._scale = scale_file(workspace, kind, self.last_pass.order, columns, how, spans)
             self._digest = file_digest(workspace.part, key.derive("released"))

@@ -3,7 +3,7 @@
 The scale is public, so it must not tell of single people. Standard deviations and means are those of the released
 values, which everybody can compute. Ranges are not: the largest value of the original belongs to somebody. So a range
 is rounded up to one digit (`core.numbers.round_range`), clusterings are named in these units ("round range"), and zero
-is the smallest *released* value.
+is the smallest *released* value. Methods that name no clusterings take the rounded range of the released values.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from sfumato.receipts.scaled import in_table_units, released_markers
 
 Scale = dict[str, tuple[float, float]]  # column -> what is subtracted, and what is divided by
 
+ROUND_RANGE = "round range"  # the scaling in which clusterings are named then
 _DIGITS = 12  # decimals of a scaled column, at most
 _FEWEST = 6
 
