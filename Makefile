@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -64,6 +64,12 @@ bench-memory: $(STAMP) ## release a CSV file of 2 GB in less than 1 GB of memory
 
 matrix: $(STAMP) ## run every attack on every method and write the matrix into docs/attacks.md (needs SFUMATO_DATA)
 	$(BIN)/python tools/make_matrix.py
+
+false-alarms: $(STAMP) ## audit independent pairs of tables and write how many are graded below A into docs/attacks.md (needs SFUMATO_DATA)
+	$(BIN)/python tools/make_false_alarms.py
+
+broken: $(STAMP) ## audit releases that undo themselves, and variants of them, and write their grades into docs/attacks.md
+	$(BIN)/python -m tools.make_broken
 
 frontier: $(STAMP) ## all methods on all tables, into docs/frontier.md (needs SFUMATO_DATA; more than an hour)
 	$(BIN)/python tools/make_frontier.py

@@ -227,21 +227,23 @@ def _additive(x: Table, draw: Draw) -> Table:
     return np.asarray(x + 0.1 * _sd(x) * draw.normal(size=x.shape))
 
 
-#: name -> (maker, the best grade it may get)
-BROKEN: dict[str, tuple[Maker, str]] = {
-    "shuffled noise": (_shuffled(_additive), "D"),
-    "shuffled copy with jitter": (jitter(1e-3), "F"),
-    "original in digits 4 to 7": (digits(), "F"),
-    "verbatim with a gap": (verbatim_with_gaps(), "D"),
-    "rotation of normal scores": (after(normal_scores), "F"),
-    "rotation after log": (after(np.log), "F"),
-    "rotation by cluster": (by_cluster(), "D"),
-    "cipher": (cipher(), "C"),
-    "row factor": (row_factor(), "C"),
-    "row order": (row_order(), "C"),
-    "outliers nearly verbatim": (outliers(), "B"),
-    "few copies with jitter": (jitter(1e-4, 0.03, shuffled=False), "B"),
-    "row number in low digits": (row_number(), "F"),
+TABLES: dict[str, Callable[[], Table]] = {"skewed": skewed, "counted": counted}
+
+#: name -> (maker, the best grade it may get on each table); values of a column without repeats are no cipher to solve
+BROKEN: dict[str, tuple[Maker, dict[str, str]]] = {
+    "shuffled noise": (_shuffled(_additive), {"counted": "D"}),
+    "shuffled copy with jitter": (jitter(1e-3), {"skewed": "F", "counted": "F"}),
+    "original in digits 4 to 7": (digits(), {"skewed": "F", "counted": "F"}),
+    "verbatim with a gap": (verbatim_with_gaps(), {"skewed": "D", "counted": "D"}),
+    "rotation of normal scores": (after(normal_scores), {"skewed": "F", "counted": "F"}),
+    "rotation after log": (after(np.log), {"skewed": "F", "counted": "F"}),
+    "rotation by cluster": (by_cluster(), {"skewed": "D", "counted": "D"}),
+    "cipher": (cipher(), {"counted": "D"}),
+    "row factor": (row_factor(), {"skewed": "C", "counted": "C"}),
+    "row order": (row_order(), {"skewed": "C", "counted": "C"}),
+    "outliers nearly verbatim": (outliers(), {"skewed": "B", "counted": "B"}),
+    "few copies with jitter": (jitter(1e-4, 0.03, shuffled=False), {"skewed": "B", "counted": "B"}),
+    "row number in low digits": (row_number(), {"skewed": "F", "counted": "F"}),
 }
 
 #: name -> five variants, made last

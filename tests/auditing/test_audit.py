@@ -108,7 +108,9 @@ def test_order_aligns_a_shuffled_release() -> None:
     table = TABLES["iris"]
     order = np.random.default_rng(0).permutation(len(table))
     assert quick(table, table[order], order=order).privacy.unchanged_rows == 1.0
-    assert quick(table, table[order]).privacy.unchanged_rows < 0.2
+    found = quick(table, table[order])
+    assert found.order == "found"
+    assert found.privacy.unchanged_rows > 0.9
 
 
 def test_the_audit_repeats_exactly_and_its_json_fits_the_schema() -> None:
@@ -253,7 +255,7 @@ def test_rows_that_look_shuffled_are_not_waved_through() -> None:
     table = rng.normal(size=(400, 5))
     report = quick(table, table[rng.permutation(400)])
     assert report.grade == "F"
-    assert "shuffled" in report.verdict
+    assert any("another order" in note for note in report.notes)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.06, 0.1])

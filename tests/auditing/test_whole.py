@@ -153,7 +153,7 @@ def test_coincidences_of_strangers_are_no_leak_and_one_own_record_is() -> None:
     shapes = draw.integers(0, 9, size=(300, 6)).astype(float)
     table = np.where(draw.random((2_000, 6)) < 0.2, draw.integers(0, 9, size=(2_000, 6)), shapes[kind])
     halves = table[:1_000], table[1_000:]
-    assert find_verbatim(*halves).lift > 0.0, "shuffled columns make strangers look like copies"
+    assert find_verbatim(*halves).lift == 0.0
     assert find_whole_verbatim(*halves).lift == 0.0
     copied = halves[1].copy()
     lonely = np.flatnonzero(~np.isin(number_rows(table)[0], number_rows(table)[0][1_000:])[:1_000])

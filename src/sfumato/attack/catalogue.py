@@ -54,7 +54,7 @@ class Entry:
     goal : {'values', 'links'}
         Guess original values of rows, or find the rows of known people. Default: "values".
     known : str
-        Default number of known people: none, one, few (d + 2), some (few, at least 12), many (3d + 6), tenth (of the
+        Default number of known people: none, one, few (d + 2), some (few, at least 8), many (3d + 6), tenth (of the
         table), persons, lookups.
     whole : bool
         Whether it reads whole rows: categories and kept columns, too, where a table has some. Default: False.
@@ -305,7 +305,7 @@ def default_known(row: Entry, n_rows: int, n_columns: int) -> int:
         "none": 0,
         "one": 1,
         "few": n_columns + 2,
-        "some": max(n_columns + 2, 12),
+        "some": max(n_columns + 2, 8),
         "many": 3 * n_columns + 6,
         "tenth": max(3 * n_columns + 6, n_rows // 10),
     }

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Floats
 from sfumato.exceptions import DataError, ParameterError, nearest_name
 from sfumato.frames.frame import (
     all_columns,
+    fill_gaps,
     gaps_and_texts,
     incomplete,
     is_dataframe,
     numeric_columns,
     read_frame,
-    take_rows,
 )
 
 _FEW = 20  # fewer whole numbers may well be all different
@@ -38,8 +38,6 @@ class AlignedTables:
         Whether released columns mean the same as the original ones.
     notes : tuple of str
         What was left out or assumed.
-    positions : array of shape (n,)
-        Where each row stands in the whole original.
     """
 
     names: tuple[str, ...]
@@ -47,7 +45,6 @@ class AlignedTables:
     released: Floats
     same_columns: bool
     notes: tuple[str, ...]
-    positions: Integers
 
     def __repr__(self) -> str:
         return f"AlignedTables(n_rows={len(self.original)}, n_columns={len(self.names)})"
@@ -62,6 +59,7 @@ def align_tables(
     leave_out: Sequence[str] = (),
     given: Sequence[str] = (),
     counted: Sequence[str] = (),
+    looking: bool = False,
 ) -> AlignedTables:
     """Read two tables and put them side by side.
 
@@ -79,8 +77,10 @@ def align_tables(
         Columns that are released as they are: nobody need guess them. Default: none.
     counted : sequence of str
         Columns that are audited elsewhere, as parts of whole rows, whatever they hold. Default: none.
+    looking : bool
+        Whether the order is still looked for, so that rows need not correspond. Default: False.
     """
-    if order is None:
+    if order is None and not looking:
         _require_same_order(original, released)
     kept, notes = _shared_columns(original, released, counted)
     kept = _chosen(kept, columns, leave_out, columns_in_both(original, released))
@@ -93,7 +93,8 @@ def align_tables(
     else:
         before = after = kept
         same = True
-    original, released, order, positions = _complete(original, released, before, after, order, notes)
+    original = _without_gaps(original, before, "the original", notes)
+    released = _without_gaps(released, after, "the release", notes)
     left = read_frame(original, before, what="the original")
     right = read_frame(released, after, what="the release")
     if not left.names or not right.names:
@@ -117,7 +118,7 @@ def align_tables(
         notes.append("rows are compared in the order in which they stand")
     if same:
         notes += _identifiers(left.names, x, y)
-    return AlignedTables(left.names, x, y, same, tuple(notes), np.arange(len(x)) if positions is None else positions)
+    return AlignedTables(left.names, x, y, same, tuple(notes))
 
 
 def _require_same_order(original: Any, released: Any) -> None:
@@ -133,24 +134,17 @@ def _require_same_order(original: Any, released: Any) -> None:
             )
 
 
-def _complete(
-    original: Any, released: Any, before: Sequence[str], after: Sequence[str], order: Any, notes: list[str]
-) -> tuple[Any, Any, Any, Integers | None]:
-    """Leave out the people who miss a value in one of the tables; attacks and clusterings take complete rows."""
-    left, right = incomplete(original, before), incomplete(released, after)
-    if len(left) != len(right) or not (left.any() or right.any()):
-        return original, released, order, None
-    place = np.arange(len(left)) if order is None else np.asarray(order, dtype=np.int64)
-    gaps = left.copy()
-    gaps[place] |= right
-    notes.append(f"rows with missing values, so not audited: {int(gaps.sum()):,} of {len(gaps):,}")
-    kept = np.flatnonzero(~gaps)
-    if len(kept) == 0:
-        raise DataError("every row misses a value: there is none to audit", hint="fill or drop the gappy columns")
-    number = np.cumsum(~gaps) - 1
-    stay = ~gaps[place]
-    renumbered = None if order is None else number[place[stay]]
-    return take_rows(original, ~gaps), take_rows(released, stay), renumbered, kept
+def _without_gaps(table: Any, names: Sequence[str], what: str, notes: list[str]) -> Any:
+    """Fill missing cells with the middle of their column, as an attacker would: nobody is left out for a gap."""
+    gaps = incomplete(table, names)
+    if not gaps.any():
+        return table
+    if gaps.all() and any(incomplete(table, [name]).all() for name in names):
+        raise DataError(f"{what}: every row misses a value of one column", hint="fill or drop that column")
+    notes.append(
+        f"{what}: {int(gaps.sum()):,} of {len(gaps):,} rows miss a value; missing cells are the middle of their column"
+    )
+    return fill_gaps(table, names)
 
 
 def _chosen(

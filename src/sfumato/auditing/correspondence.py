@@ -2,136 +2,31 @@
 
 Copies are found wherever they stand, as rows that are each other's nearest in some view (scale, ranks, direction,
 sorted cells). Where most of them stand at other rows than their own, the release was shuffled, and its rows are put
-back.
+back. Where both tables name people, names are believed if the other columns agree.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from sfumato._arrays import Flags, Floats, Integers
-from sfumato.attack.engine.scoring import tolerances
+from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.transforms import ROW_VIEWS, own_scale
-from sfumato.attack.linkage.twins import Twins, find_twins
+from sfumato.attack.known.low_digits import digits_after
+from sfumato.attack.linkage.twins import Twins
+from sfumato.auditing.aligned import align_tables
+from sfumato.auditing.copies import DOUBT, MOST_ROWS, find_all_twins, seen_tables
+from sfumato.exceptions import SfumatoError
+from sfumato.frames.frame import as_polars, is_dataframe
 
-DOUBT = 0.002  # of all tests of one audit together that find copies by chance
-_MOST = 20_000  # rows that are compared
-_PARTS = 3  # views of some columns only: whoever was copied but for a few cells
 _MATCHED = 0.1  # share of the rows that must have a twin before their order is believed
 _LEFT = 2_500  # rows without a twin that are still put where they fit best
-
-
-@dataclass(frozen=True)
-class Copies:
-    """Original records that stand in a release as they are or nearly so, wherever.
-
-    Attributes
-    ----------
-    people : int
-        Rows of the original that were looked for.
-    found : float
-        How many have a row of the release as their twin, beyond chance.
-    copied : float
-        Those of them of whom at least half of the cells are within 5 % of a standard deviation.
-    low : float
-        Lower bound of the share of the people who are copied so; 0 where it may be chance.
-    view : str
-        How they were seen.
-    in_place : float
-        Share of the twins that stand at their own row.
-    """
-
-    people: int
-    found: float
-    copied: float
-    low: float
-    view: str
-    in_place: float
-
-    @property
-    def words(self) -> str:
-        """One sentence, for people who are copied."""
-        return f"{self.copied:.0f} of {self.people:,} people stand in the release as they are, or nearly so."
-
-
-def _views(original: Floats, released: Floats, *, seed: int) -> dict[str, tuple[Floats, Floats]]:
-    """Return both tables in every view, those that keep values first."""
-    spread = original.std(axis=0)
-    unit = np.where(spread > 0, spread, 1.0)
-    left, right = original / unit, released / unit
-    seen = {"values": (left, right)}
-    d = original.shape[1]
-    if d >= 3:
-        generator = np.random.default_rng([seed, 51])
-        for part in range(_PARTS):
-            chosen = np.sort(generator.permutation(d)[: max(2, (d + 1) // 2)])
-            seen[f"values of some columns ({part + 1})"] = (left[:, chosen], right[:, chosen])
-    for name, view in ROW_VIEWS.items():
-        seen[name] = (view(original), view(released))
-    seen["sorted scaled cells"] = (ROW_VIEWS["sorted scaled cells"](original), np.sort(released, axis=1))
-    return seen
-
-
-def find_all_twins(original: Floats, released: Floats, *, seed: int = 0) -> dict[str, Twins]:
-    """Return the twins of two tables in every view in which they are no chance.
-
-    Parameters
-    ----------
-    original : array of shape (n, d)
-    released : array of shape (m, d)
-    """
-    seen = _views(original, released, seed=seed)
-    found = {}
-    for name, (left, right) in seen.items():
-        if np.isfinite(left).all() and np.isfinite(right).all():
-            twins = find_twins(left, right)
-            if twins.likely < DOUBT / len(seen):
-                found[name] = twins
-    return found
-
-
-def measure_copies(original: Floats, released: Floats, *, seed: int = 0) -> Copies | None:
-    """Return who stands in a release as they are, or nearly so, wherever; None where it may be chance.
-
-    Parameters
-    ----------
-    original, released : arrays of shapes (n, d) and (m, d)
-        Larger tables are sampled: those of the original by chance, and all rows of the release near them.
-    """
-    original, released, at = _sampled(original, released, seed)
-    tolerance = tolerances(original)
-    scored = tolerance > 0
-    best: Copies | None = None
-    for name, twins in find_all_twins(original, released, seed=seed).items():
-        near = np.abs(original[twins.first] - released[twins.second])[:, scored] <= tolerance[scored] * (1 + 1e-9)
-        close = 2 * near.sum(axis=1) >= scored.sum()
-        sure = twins.at_least(DOUBT)
-        copied = Copies(
-            people=len(original),
-            found=sure,
-            copied=sure * float(close.mean()),
-            low=sure * float(close.mean()) / len(original),
-            view=name,
-            in_place=float((at[0][twins.first] == at[1][twins.second]).mean()),
-        )
-        if best is None or (copied.copied, copied.found) > (best.copied, best.found):
-            best = copied
-    return best
-
-
-def _sampled(original: Floats, released: Floats, seed: int) -> tuple[Floats, Floats, tuple[Integers, Integers]]:
-    """Return both tables with at most so many rows, the same places of both where they are equally long."""
-    generator = np.random.default_rng([seed, 52])
-    places = [np.arange(len(table)) for table in (original, released)]
-    if len(original) == len(released) > _MOST:
-        places = [np.sort(generator.choice(len(original), _MOST, replace=False))] * 2
-    elif max(len(original), len(released)) > _MOST:
-        places = [np.sort(generator.permutation(len(table))[:_MOST]) for table in (original, released)]
-    return original[places[0]], released[places[1]], (places[0], places[1])
+_FEW = 20  # fewer numbers may well be evenly spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +56,7 @@ def find_order(original: Floats, released: Floats, *, seed: int = 0) -> Matched 
     original, released : arrays of shape (n, d)
     """
     n = len(original)
-    if n > _MOST:
+    if n > MOST_ROWS:
         return None
     best: tuple[str, Twins] | None = None
     for name, twins in find_all_twins(original, released, seed=seed).items():
@@ -177,7 +72,7 @@ def find_order(original: Floats, released: Floats, *, seed: int = 0) -> Matched 
     order[twins.second] = twins.first
     rows, people = np.flatnonzero(order < 0), np.setdiff1d(np.arange(n), twins.first)
     if len(rows):
-        left, right = _views(original, released, seed=seed)[name]
+        left, right = seen_tables(original, released, seed=seed)[name]
         order[rows] = people[_fit(right[rows], left[people])]
     return Matched(order, len(twins.first) / n, name)
 
@@ -228,21 +123,89 @@ def stands_in_order(original: Floats, released: Floats, *, seed: int = 0, rounds
     return all(own > told(generator.permutation(len(chosen))) for _ in range(rounds))
 
 
-def gaps_filled(table: Floats) -> tuple[Floats, Flags]:
-    """Return a table whose missing cells hold the median of their column, and which rows missed some.
+def order_by_digits(released: Floats) -> Integers | None:
+    """Return the order that evenly spread digits of a column tell, as row numbers are; None if none are.
 
     Parameters
     ----------
-    table : array of shape (n, d)
-        NaN marks a missing cell; a column of nothing else becomes 0.
+    released : array of shape (n, e)
 
     Examples
     --------
-    >>> gaps_filled(np.array([[1.0], [np.nan], [3.0]]))[0].ravel()
-    array([1., 2., 3.])
+    >>> draw = np.random.default_rng(0)
+    >>> column = np.round(draw.normal(size=40), 2) + np.array([*range(20, 40), *range(20)]) * 1e-5
+    >>> order_by_digits(column[:, None])[:3]
+    array([20, 21, 22])
     """
-    gaps = np.isnan(table)
-    if not gaps.any():
-        return table, np.zeros(len(table), dtype=np.bool_)
-    middle = np.array([np.median(c[~g]) if (~g).any() else 0.0 for c, g in zip(table.T, gaps.T, strict=True)])
-    return np.where(gaps, middle, table), np.asarray(gaps.any(axis=1))
+    if len(released) < _FEW:
+        return None
+    for column in released.T:
+        ranks = np.argsort(np.argsort(column, kind="stable"))
+        for _, rest in digits_after(column):
+            order = np.argsort(rest, kind="stable")
+            steps = np.diff(rest[order])
+            even = steps.mean() > 0 and np.ptp(steps) < 1e-3 * steps.mean()
+            place = np.argsort(order)
+            if even and abs(np.corrcoef(place, ranks)[0, 1]) < 0.9:  # a column of ranks is no row number
+                return np.asarray(place, dtype=np.int64)
+    return None
+
+
+def order_by_names(original: Any, released: Any) -> Integers | None:
+    """Return the order that a column tells which names everybody in both tables; None if there is none.
+
+    Parameters
+    ----------
+    original, released : dataframes or arrays
+    """
+    if not (is_dataframe(original) and is_dataframe(released)):
+        return None
+    before, after = as_polars(original), as_polars(released)
+    for name in before.columns:
+        if name not in after.columns or before[name].dtype != after[name].dtype or before[name].dtype.is_float():
+            continue
+        left, right = before[name], after[name]
+        if left.null_count() or left.n_unique() != len(left) or not left.sort().equals(right.sort()):
+            continue
+        if left.equals(right):
+            return None
+        places = {value: row for row, value in enumerate(left.to_list())}
+        return np.array([places[value] for value in right.to_list()], dtype=np.int64)
+    return None
+
+
+def find_out_order(
+    original: Any, released: Any, order: Any, *, seed: int, columns: Sequence[str] | None, leave_out: Sequence[str]
+) -> tuple[str, Any, str]:
+    """Return how the order is known, the order, and a note.
+
+    Parameters
+    ----------
+    original, released : dataframes or arrays
+    order : sequence of int or None
+        What the caller says.
+    seed, columns, leave_out
+        As of the audit.
+    """
+    if order is not None:
+        return "given", order, ""
+    try:
+        tables = align_tables(original, released, columns=columns, leave_out=leave_out, looking=True)
+    except SfumatoError:  # whoever reads the tables next says what is wrong with them
+        return "assumed", None, ""
+    if not tables.same_columns:
+        return "assumed", None, ""
+    x, y = tables.original, tables.released
+    named = order_by_names(original, released)
+    if named is not None and not stands_in_order(x, y, seed=seed):
+        back = np.argsort(named)
+        if stands_in_order(x, y[back], seed=seed):
+            return "found", named, "the rows stand in another order, which a column that names everybody tells"
+    found = find_order(x, y, seed=seed)
+    if found is not None:
+        note = f"the rows stand in another order; {found.share:.0%} of them were matched by {found.view}"
+        return "found", found.order, note
+    numbered = order_by_digits(y)
+    if numbered is not None and not np.array_equal(numbered, np.arange(len(numbered))):
+        return "found", numbered, "the rows stand in another order, which digits of a column tell"
+    return "assumed", None, ""

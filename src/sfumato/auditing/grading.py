@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.attack.engine.result import Result, best_of
+from sfumato.auditing.copies import Copies
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.equality import ColumnEquality
 from sfumato.auditing.exposed import ExposedGroup
@@ -27,7 +28,13 @@ MEANINGS = {
     "F": "Anyone, or someone who knows few records, gets more than half of the others' records.",
 }
 GRADES = tuple(MEANINGS)
+ORDER_UNKNOWN = (
+    "It is not known who is who: the rows of the release tell nothing of the originals at their places, and none could "
+    "be matched, so attacks that need it have no grade. If the rows were shuffled, give the release's key, or their "
+    "order."
+)
 _OF_FEW = {"A", "B", "C"}  # grades of releases that hide most people: there the few count
+_AS_THEY_ARE = "the columns that are released as they are"
 _CHEAP = {"nothing", "sample", "few records"}
 
 
@@ -66,6 +73,9 @@ def judge(
     exposed: Sequence[ExposedGroup] = (),
     equality: Sequence[ColumnEquality] = (),
     shadowed: Shadowed | None = None,
+    copies: Copies | None = None,
+    open_columns: Sequence[tuple[str, str]] = (),
+    order_is_known: bool = True,
     seed: int = 0,
 ) -> Judgement:
     """Return the grade of a release.
@@ -89,9 +99,17 @@ def judge(
         Default: nothing was measured.
     shadowed : Shadowed, optional
         What shadow releases tell: whoever is known to be in the table is told something.
+    copies : Copies, optional
+        Who stands in the release as they are or nearly so, wherever.
+    open_columns : sequence of (str, str)
+        Columns that an attack lays open, and what it takes to know; they cap the grade. Default: none.
+    order_is_known : bool
+        Whether it is known who is who; otherwise attacks that were scored row by row have no part. Default: True.
     seed : int
         Which half of the records chooses the strongest attack.
     """
+    if not order_is_known:
+        results, curve, exposed, equality = (), None, (), ()
     values = [result for result in results if result.goal == "values"]
     groups = {
         "cheap": [result for result in values if result.cost in _CHEAP],
@@ -108,9 +126,12 @@ def judge(
         cost = "cheap" if point.known <= few else "many" if point.known <= many else "most"
         low[cost] = max(low[cost], point.lift_low)
     alone, told = _of_categories(whole)
-    copied = 0.0 if verbatim is None else verbatim.lift
+    near = 0.0 if copies is None else copies.low
+    copied = max(0.0 if verbatim is None else verbatim.lift, near)
+    seen = 0.0 if copies is None else copies.found / copies.people  # told by a full record, in some view
+    opened = {cost for _, cost in open_columns}
     worst = exposed[0].lift_low if exposed else 0.0
-    private = max(low["half"], low["link"], alone, told, worst)  # who knows much of one person
+    private = max(low["half"], low["link"], alone, told, worst, seen)  # who knows much of one person
     open_to_all = max(low["cheap"], low["join"], copied)  # who joins on a kept column knows next to nothing
     equal = max((column.lift_low for column in equality), default=0.0)
     members = shadowed is not None and shadowed.members_are_told
@@ -118,20 +139,25 @@ def judge(
         grade = "F"
     elif open_to_all > 0.2 or low["many"] > 0.5:
         grade = "D"
-    elif open_to_all > 0.05 or low["many"] > 0.2 or max(low["most"], private) > 0.5 or equal > 0.9:
+    elif open_to_all > 0.05 or low["many"] > 0.2 or max(low["most"], private) > 0.5 or equal > 0.9 or opened & _CHEAP:
         grade = "C"
-    elif max(low["many"], low["most"], private) > 0.05 or copied > 0.0 or worst > 0.0 or equal > 0.5 or members:
+    elif (
+        max(low["many"], low["most"], private) > 0.05 or copied > 0.0 or worst > 0.0 or equal > 0.5 or members or opened
+    ):
         grade = "B"
     else:
         grade = "A"
     few = grade in _OF_FEW
     more = _about_categories(whole)
     more += [exposed[0].words] if few and worst > 0.0 else []
+    more += [copies.words] if few and copies is not None and near > 0.0 and low["cheap"] <= 0.5 else []
     more += [column.words for column in equality if few and column.lift_low > 0.5]
     more += shadowed.lines[:1] if few and members and shadowed is not None else ()
     verdict = _sentence(best, low, curve, verbatim, results, n_rows, more)
     if few and exposed and worst <= 0.0:
         verdict = f"{verdict} {exposed[0].words}"
+    if not order_is_known:
+        verdict = f"{verdict} {ORDER_UNKNOWN}"
     return Judgement(grade, verdict, best["cheap"], best["many"] or best["most"], best["link"], best["join"])
 
 
@@ -186,7 +212,8 @@ def _sentence(
     joined = best["join"]
     if low["join"] > 0.05 and joined is not None:
         rate = f"{joined.rate or 0.0:.0%}"
-        said.insert(0, f"Whoever knows the columns that are released as they are finds {rate} of the people's rows.")
+        what = "a person's place in the original file" if joined.attack == "row-numbers" else _AS_THEY_ARE
+        said.insert(0, f"Whoever knows {what} finds {rate} of the people's rows.")
     for name in ("cheap", "many", "most"):
         result = best[name]
         if low[name] > 0.05 and result is not None and _lower(result) > 0.05:
@@ -210,6 +237,8 @@ def _sentence(
     if said or more:
         return " ".join([*said, *more])
     ran = [result for result in results if result.rate is not None]
+    if not ran:
+        return "Nobody was found to stand in the release as they are; that is a finding, not a proof of safety."
     above = max((_lower(result) for result in ran), default=0.0)
     found = "recovered more than guessing does" if above <= 0.0 else f"got more than {above:.1%} above guessing"
     return f"None of the {len(ran)} attacks that ran {found}; that is a finding, not a proof of safety."

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.canaries import Canary
+from sfumato.auditing.copies import Copies
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.densities import Densities
 from sfumato.auditing.equality import ColumnEquality
@@ -98,6 +99,12 @@ class Audit(_Frozen):
     )
     shadows: Shadowed | None = Field(
         default=None, description="what shadow releases tell, where they were asked for: members, and what one changes"
+    )
+    order: Literal["given", "found", "assumed", "not known"] = Field(
+        default="assumed", description="who is who: told, found by near copies or ids, taken as it stands, or not known"
+    )
+    copies: Copies | None = Field(
+        default=None, description="people who stand in the release as they are or nearly so, wherever; null if chance"
     )
     notes: tuple[str, ...]
     effort: str = Field(default="normal", description="how hard it tried: quick, normal or thorough")

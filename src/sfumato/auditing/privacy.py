@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import binom
 
-from sfumato._arrays import Floats
+from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.result import Result, lift, wilson_interval
 from sfumato.attack.linkage.kept_columns import number_rows
 from sfumato.auditing.aligned import AlignedTables
@@ -25,6 +26,7 @@ from sfumato.metrics import (
 )
 
 _WORST = 20
+_BY_CHANCE = 1e-3  # how unlikely records on their own row must be
 
 _OPEN = 0.05  # share of a column's variance that is left when it is laid open
 
@@ -113,6 +115,53 @@ def any_open(results: Sequence[Result], n_columns: int) -> bool:
     return any(left is not None and left < _OPEN for left, _ in residual_security(results, n_columns))
 
 
+def open_columns(names: Sequence[str], results: Sequence[Result], inside: Floats) -> tuple[tuple[str, str], ...]:
+    """Return the columns that attacks on values lay open, with the attack that takes least to know.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns.
+    results : sequence of Result
+        All attacks.
+    inside : array of shape (d,)
+        What is left of each column inside the clusters that the release is meant to tell: an attack must leave less
+        than half of it.
+    """
+    found: dict[str, tuple[int, str]] = {}
+    costs = ("nothing", "sample", "few records", "many records")
+    for result in results:
+        if result.residual is None or len(result.residual) != len(names) or result.cost not in costs:
+            continue
+        for name, left, floor in zip(names, result.residual, inside, strict=True):
+            if left < min(_OPEN, floor / 2):
+                found[name] = min(found.get(name, (9, "")), (costs.index(result.cost), result.cost))
+    return tuple((name, found[name][1]) for name in names if name in found)
+
+
+def left_inside(table: Floats, groups: Integers) -> Floats:
+    """Return the share of each column's variance that is left when everybody is guessed by the others of their group.
+
+    Parameters
+    ----------
+    table : array of shape (n, d)
+    groups : array of shape (n,)
+
+    Examples
+    --------
+    >>> left_inside(np.array([[0.0], [0.0], [9.0], [9.0]]), np.array([0, 0, 1, 1]))
+    array([0.])
+    """
+    size = np.bincount(groups)[groups]
+    left = np.ones(table.shape[1])
+    for j, column in enumerate(table.T):
+        total = np.bincount(groups, column)[groups]
+        others = np.where(size > 1, (total - column) / np.maximum(size - 1, 1), column.mean())
+        if column.var() > 0:
+            left[j] = float(((column - others) ** 2).mean() / column.var())
+    return left
+
+
 def measure_privacy(
     names: Sequence[str], original: Floats, released: Floats, results: Sequence[Result], *, same_columns: bool
 ) -> Privacy:
@@ -168,7 +217,7 @@ def worst_records(tables: AlignedTables, results: Sequence[Result]) -> tuple[int
             count.update(int(row) for row in result.scores.rows[won])
     twice = [item for item in count.items() if item[1] > 1]  # one attack alone hits someone by luck
     worst = sorted(twice, key=lambda item: (-item[1], item[0]))[:_WORST]
-    return tuple(int(tables.positions[row]) for row, _ in worst)
+    return tuple(int(row) for row, _ in worst)
 
 
 @dataclass(frozen=True)
@@ -182,12 +231,14 @@ class Verbatim:
     anywhere : float
         Share of the original records that occur somewhere in the release.
     by_chance : float
-        The same for a release whose columns were shuffled, each by itself: what few distinct values give anyway. For
-        whole rows the most that strangers' records may be expected to give.
+        The most that strangers' records may be expected to give: how often those of one half of the original stand in
+        the other half, twice.
     n_rows : int
     singles : bool
         Whether only records that nobody else has are counted, as for whole rows: one of them on its own row is no
         chance. Default: False.
+    pair_chance : float
+        Probability at most that the records of two strangers are equal. Default: 1.0.
     """
 
     in_place: float
@@ -195,11 +246,14 @@ class Verbatim:
     by_chance: float
     n_rows: int
     singles: bool = False
+    pair_chance: float = 1.0
 
     @property
     def lift(self) -> float:
-        """Lower bound of (anywhere - by chance) / (1 - by chance)."""
-        own = wilson_interval(self.in_place * self.n_rows, self.n_rows)[0] if self.singles else 0.0
+        """Lower bound of (anywhere - by chance) / (1 - by chance), or of records on their own row."""
+        count = round(self.in_place * self.n_rows)
+        sure = self.singles or float(binom.sf(count - 1, self.n_rows, self.pair_chance)) < _BY_CHANCE
+        own = wilson_interval(count, self.n_rows)[0] if sure and count else 0.0
         if self.by_chance >= 1.0:
             return own
         found = lift(self.anywhere * self.n_rows, self.n_rows, baseline=0.0, control=self.by_chance)
@@ -218,13 +272,18 @@ def find_verbatim(original: Floats, released: Floats, *, seed: int = 0) -> Verba
     ----------
     original, released : arrays of shape (n, d)
     """
-    generator = np.random.default_rng([seed, 9])
-    mixed = np.column_stack([generator.permutation(column) for column in released.T])
+    n = len(original)
+    first, second = np.array_split(np.random.default_rng([seed, 9]).permutation(n), 2)
+    strangers = _share_found(original[first], original[second]) if len(second) else 0.0
+    most = wilson_interval(strangers * len(first), len(first))[1]
+    counts = np.unique(number_rows(original)[0], return_counts=True)[1]
+    alike = int((counts * (counts - 1)).sum())
     return Verbatim(
         in_place=float((original == released).all(axis=1).mean()),
         anywhere=_share_found(original, released),
-        by_chance=_share_found(original, mixed),
-        n_rows=len(original),
+        by_chance=min(1.0, 2 * most),  # a half meets only half of the others
+        n_rows=n,
+        pair_chance=min(1.0, 2 * (alike + 1) / (n * max(1, n - 1))),
     )
 
 

@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Integers
+from sfumato._arrays import Floats, Integers
 from sfumato.attack.atoms.regions import LADDER, clusters_of, every_rung
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
-from sfumato.attack.engine.result import Result
+from sfumato.attack.engine.result import Result, without_order
 from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.canaries import run_canaries
+from sfumato.auditing.copies import Copies, measure_copies
+from sfumato.auditing.correspondence import find_out_order, stands_in_order
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.densities import measure_densities
 from sfumato.auditing.effort import effort_named, left_out
@@ -35,7 +37,9 @@ from sfumato.auditing.privacy import (
     any_open,
     find_verbatim,
     find_whole_verbatim,
+    left_inside,
     measure_privacy,
+    open_columns,
     worst_records,
 )
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
@@ -51,6 +55,7 @@ from sfumato.frames.whole import read_whole
 Known = int | Sequence[int] | None
 
 _IDLE = {"ineffective"}
+_TELLS = 0.05  # lift at which an attack in place shows that rows stand in their places
 
 
 class AuditSession(Hidden):
@@ -112,13 +117,16 @@ class AuditSession(Hidden):
         shadows: int = 0,
     ) -> None:
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
+        self.order, order, found = find_out_order(original, released, order, seed=seed, **chosen)
         whole = read_whole(original, released, order=order, categories=categories, kept=kept, **chosen)
         if whole is not None and whole.telling:
             joined = [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
             given = [name for name in joined if name in kept or name in categories]
             chosen |= {"given": given, "counted": whole.names}
         self.tables = align_tables(original, released, order=order, **chosen)
-        self.whole = None if whole is None or not whole.telling else whole.take(self.tables.positions)
+        if found:
+            self.tables = replace(self.tables, notes=(*self.tables.notes, found))
+        self.whole = whole if whole is not None and whole.telling else None
         self.seed, self.effort = seed, effort_named(effort)
         self._categories = [i for i, name in enumerate(self.tables.names) if name in categories]
         self.results: list[Result] = []
@@ -248,6 +256,30 @@ class AuditSession(Hidden):
         return find_verbatim(tables.original, tables.released, seed=self.seed)
 
     @cached_property
+    def copies(self) -> Copies | None:
+        """Who stands in the release as they are or nearly so, wherever; None where it may be chance."""
+        tables = self.tables
+        return measure_copies(tables.original, tables.released, seed=self.seed) if tables.same_columns else None
+
+    @cached_property
+    def order_is_known(self) -> bool:
+        """Whether who is who was told, was found, or shows: in the rows themselves, or in what attacks so far got."""
+        if self.order != "assumed":
+            return True
+        got = max((result.lift_low or 0.0 for result in self.results), default=0.0)
+        exposed = max((group.lift_low for group in self.exposed), default=0.0)
+        tables = self.tables
+        if got > _TELLS or exposed > 0.0 or stands_in_order(tables.original, tables.released, seed=self.seed):
+            return True
+        return any(point.lift_low > _TELLS for point in self.curve.points)
+
+    @cached_property
+    def _told_by_clusters(self) -> Floats:
+        """Return the share of each column's variance that is left inside the clusters that a release keeps."""
+        original = self.tables.original
+        return np.ones(original.shape[1]) if self._company is None else left_inside(original, self._company.codes)
+
+    @cached_property
     def whole_figures(self) -> Whole | None:
         """Who is alone, and what is told of whom, by whole rows; None for tables of plain numbers."""
         return None if self.whole is None else measure_whole(self.whole, seed=self.seed)
@@ -304,6 +336,9 @@ class AuditSession(Hidden):
             exposed=self.exposed,
             equality=self.equality if verbatim else (),
             shadowed=self.shadowed,
+            copies=self.copies if verbatim else None,
+            open_columns=open_columns(self.tables.names, self.results, self._told_by_clusters),
+            order_is_known=self.order_is_known,
             seed=self.seed,
         )
         laid_open = found.grade == "A" and any_open(self.results, self.tables.original.shape[1])
@@ -379,6 +414,7 @@ class AuditSession(Hidden):
         tell("figures", 0.95)
         privacy = self.privacy()
         tables = self.tables
+        results = self.results if self.order_is_known else [without_order(result) for result in self.results]
         found = Audit(
             grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
             verdict=judgement.verdict + privacy.laid_open(judgement.grade) + _asked(names, len(self.attacks)),
@@ -393,15 +429,15 @@ class AuditSession(Hidden):
                 for one in (judgement.cheap, judgement.many, judgement.joined, judgement.linkage)
                 if one is not None
             ),
-            attacks=tuple(attack_line(result) for result in sorted(self.results, key=lambda r: -(r.lift_low or -1.0))),
+            attacks=tuple(attack_line(result) for result in sorted(results, key=lambda r: -(r.lift_low or -1.0))),
             found_nothing=tuple(
                 f"{result.attack}: {result.reason}"
-                for result in self.results
+                for result in results
                 if result.rate is None and result.status in _IDLE
             ),
             did_not_run=tuple(
                 f"{result.attack}: {result.status}, {result.reason}"
-                for result in self.results
+                for result in results
                 if result.rate is None and result.status not in _IDLE
             ),
             curve=self.curve,
@@ -419,6 +455,8 @@ class AuditSession(Hidden):
             equality=self.equality,
             shadows=self.shadowed,
             whole=whole,
+            order=self.order if self.order_is_known else "not known",  # type: ignore[arg-type]  # one of the literals
+            copies=self.copies,
         )
         tell("done", 1.0)
         return found

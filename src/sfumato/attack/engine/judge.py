@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from sfumato.attack.engine import scoring
 from sfumato.attack.engine.interface import OutOfTimeError
@@ -85,8 +86,9 @@ class Judge:
             alike = self._alike(self._company[rows], guessed, truth, tolerance, baseline)
             baseline = alike if alike.mean() > baseline.mean() else baseline
         if given is not None:
-            told = scoring.record_scores(self._regressed(rows, given), truth, tolerance)
-            baseline = told if told.mean() > baseline.mean() else baseline
+            # whatever other people tell of somebody, by a line or by the nearest of them, is no leak
+            for guess_by in (self._regressed, self._nearest):
+                baseline = np.maximum(baseline, scoring.record_scores(guess_by(rows, given), truth, tolerance))
         answers: BoolArray = np.asarray(np.isfinite(guessed).any(axis=-1))
         scores = Scores(
             rows=self._positions[rows],
@@ -119,6 +121,18 @@ class Judge:
             asked = half[rows] != side
             guess[asked] = known[rows[asked]] @ weights
         return np.asarray(guess * spread + self._truth.mean(axis=0))
+
+    def _nearest(self, rows: IntArray, given: IntArray) -> FloatArray:
+        """Return the record of whoever is nearest in the columns that are known, of the other half of the table."""
+        n, d = self._truth.shape
+        half = np.random.default_rng([self._seed, 4]).permutation(n) < n // 2
+        spread = np.where(self._tolerance > 0, self._truth.std(axis=0), 1.0)
+        known = self._truth[:, given] / spread[given]
+        guess = np.empty((rows.size, d))
+        for side in (False, True):
+            others, asked = np.flatnonzero(half == side), half[rows] != side
+            guess[asked] = self._truth[others[cKDTree(known[others]).query(known[rows[asked]])[1]]]
+        return guess
 
     def links(self, ran: Result, guess: Guess, people: IntArray) -> Result:
         """Return the result of a guess of rows.

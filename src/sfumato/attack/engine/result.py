@@ -197,6 +197,24 @@ class Result:
         return self.rate is not None
 
 
+def without_order(result: Result) -> Result:
+    """Return a result that says nothing, because nobody knows who is who.
+
+    Parameters
+    ----------
+    result : Result
+        Of an attack that was scored row by row.
+
+    Examples
+    --------
+    >>> without_order(Result("x", "x", 0, "nothing", "values", "ran", rate=0.1)).rate is None
+    True
+    """
+    kept = ("attack", "name", "rung", "cost", "goal", "known")
+    told = {name: getattr(result, name) for name in kept}
+    return Result(**told, status="not applicable", reason="it is not known who is who in the release")
+
+
 def summarise(result: Result, scores: Scores) -> Result:
     """Return a result with rate, interval, baseline, control and lift of the given scores.
 

@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 from sfumato.attack.engine.knowledge import FloatArray, Marginals
 from sfumato.attack.public.quantile_mapping import rank_levels
 
+WIDE = 24  # columns beyond which trees of nearest rows are no faster than looking at all
 _EDGE = 1e-4  # levels nearer to 0 and 1 have no finite score worth speaking of
 
 
@@ -188,10 +189,37 @@ def own_scale(table: FloatArray) -> FloatArray:
     return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
+def narrowed(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return two tables on the same few random directions where they are wide: who is near stays near.
+
+    Parameters
+    ----------
+    first, second : arrays of shapes (n, d) and (m, d)
+        Rows in one space.
+
+    Examples
+    --------
+    >>> narrowed(np.ones((3, 100)), np.ones((2, 100)))[1].shape
+    (2, 24)
+    """
+    d = first.shape[1]
+    if d <= WIDE:
+        return first, second
+    directions = np.random.default_rng([d, 55]).normal(size=(d, WIDE)) / np.sqrt(d)
+    return np.asarray(first @ directions), np.asarray(second @ directions)
+
+
+def _level(column: FloatArray) -> FloatArray:
+    """Return roughly the share of a column below each value: exact ranks are the same numbers in every table."""
+    levels = np.linspace(0.0, 1.0, 21)
+    values, first = np.unique(np.quantile(column, levels), return_index=True)
+    return np.interp(column, values, levels[first]) if len(values) > 1 else np.zeros(len(column))
+
+
 #: ways of looking at rows that need no other table: each undoes what a release may have done to all of its rows
 ROW_VIEWS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "own scale": own_scale,
-    "ranks": lambda table: np.column_stack([rank_levels(column) for column in table.T]),
+    "ranks": lambda table: np.column_stack([_level(column) for column in table.T]),
     "size": lambda table: np.abs(own_scale(table)),
     "direction": unit_rows,
     "sorted cells": lambda table: np.sort(table, axis=1),

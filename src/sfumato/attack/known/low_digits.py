@@ -17,6 +17,7 @@ BASES = (2, 3, 5, 6, 7, 10, 11, 12, 13)
 _LARGEST = 2.0**45  # a double has 52 bits: digits below are not there
 _SURE = 0.95  # rank correlation with what is hidden; thousands of digits of nothing stay far below it
 _LINE = 0.999
+_STRAIGHT = 0.9999
 
 
 def units() -> FloatArray:
@@ -57,9 +58,13 @@ def digits_after(column: FloatArray) -> Iterator[tuple[float, FloatArray]]:
 
 def _ranked(table: FloatArray) -> FloatArray:
     """Return ranks of every column, centred and of length 1; columns of one value become 0."""
-    ranks = rankdata(table, axis=0) - (len(table) + 1) / 2
-    lengths = np.linalg.norm(ranks, axis=0)
-    return np.asarray(ranks / np.where(lengths > 0, lengths, 1.0))
+    return _centred(rankdata(table, axis=0))
+
+
+def _centred(table: FloatArray) -> FloatArray:
+    around = table - table.mean(axis=0)
+    lengths = np.linalg.norm(around, axis=0)
+    return np.asarray(around / np.where(lengths > 0, lengths, 1.0))
 
 
 def telling_digits(
@@ -79,15 +84,21 @@ def telling_digits(
         Checked between columns.
     """
     wanted = _ranked(hidden)
+    scores = np.zeros(hidden.shape[1])
     best: list[tuple[float, FloatArray]] = [(0.0, np.empty(0))] * hidden.shape[1]
     for column in released.T:
         deadline.check()
         read = list(digits_after(column))
         if not read:
             continue
-        found = wanted.T @ _ranked(np.column_stack([rest[rows] for _, rest in read]))
-        for j, place in enumerate(np.abs(found).argmax(axis=1)):
-            if abs(found[j, place]) > abs(best[j][0]):
+        digits = np.column_stack([rest[rows] for _, rest in read])
+        found = wanted.T @ _ranked(digits)
+        # few people have one order by chance in some digits, but never stand on a line by chance
+        straight = np.abs(_centred(hidden).T @ _centred(digits))
+        score = np.abs(found) + np.where(straight > _STRAIGHT, straight, 0.0)
+        for j, place in enumerate(score.argmax(axis=1)):
+            if score[j, place] > scores[j]:
+                scores[j] = score[j, place]
                 best[j] = (float(found[j, place]), read[place][1])
     return best
 

@@ -19,6 +19,7 @@ from scipy.stats import binom
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import guess_links
+from sfumato.attack.engine.transforms import narrowed
 from sfumato.attack.linkage.linking import standardise
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Twins:
         return max(0.0, self.pairs * (low - self.chance) / (1 - self.chance))
 
 
-def find_twins(first: FloatArray, second: FloatArray) -> Twins:
+def find_twins(first: FloatArray, second: FloatArray, chance: float | None = None) -> Twins:
     """Return the twins of two tables, for the nearness at which they are least likely by chance.
 
     Parameters
@@ -74,6 +75,8 @@ def find_twins(first: FloatArray, second: FloatArray) -> Twins:
         A table, scaled.
     second : array of shape (m, d)
         Another one, in the same scale.
+    chance : float, optional
+        Share of pairs with one row in each table that need no copies. None: that of two samples of one population.
 
     Examples
     --------
@@ -87,7 +90,7 @@ def find_twins(first: FloatArray, second: FloatArray) -> Twins:
     (20, True)
     """
     n, m = len(first), len(second)
-    both = np.vstack([first, second])
+    both = np.vstack(narrowed(first, second))
     apart, near = cKDTree(both).query(both, k=3, workers=-1)
     me = np.arange(n + m)
     # among equal rows a row need not be the first of its own neighbours
@@ -99,7 +102,7 @@ def find_twins(first: FloatArray, second: FloatArray) -> Twins:
     mutual = (nearest[nearest] == me) & lonely & lonely[nearest] & (me < nearest)
     one, other = me[mutual], nearest[mutual]
     ratio = distance[one] / np.minimum(beyond[one], beyond[other])
-    chance = 2 * n * m / ((n + m) * (n + m - 1))
+    chance = 2 * n * m / ((n + m) * (n + m - 1)) if chance is None else chance
     cross = (one < n) != (other < n)
     best: Twins | None = None
     for limit in RATIOS:

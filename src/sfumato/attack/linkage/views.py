@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import guess_links
-from sfumato.attack.engine.transforms import unit_rows
+from sfumato.attack.engine.transforms import narrowed, unit_rows
 from sfumato.attack.linkage.linking import standardise
 from sfumato.attack.public.quantile_mapping import rank_levels
 
@@ -68,7 +68,8 @@ class Views(Attack):
             deadline.check()
             if not (np.isfinite(people).all() and np.isfinite(rows).all()):
                 continue
-            apart, nearest = cKDTree(rows).query(people, k=2)
+            few_people, few_rows = narrowed(people, rows)
+            apart, nearest = cKDTree(few_rows).query(few_people, k=2)
             alone = apart[:, 1] > 0
             stands_out = float(np.where(alone, apart[:, 0] / np.where(alone, apart[:, 1], 1.0), 1.0).mean())
             if stands_out < best:

@@ -1,0 +1,96 @@
+"""Audit pairs of tables that have nothing in common but their population, and write how many do not get an A."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import sfumato as sf
+
+ROOT = Path(__file__).resolve().parent.parent
+PAIRS = int(os.environ.get("PAIRS", "20"))
+MOST = 1_500  # rows of a half
+Table = np.ndarray
+
+
+def made() -> dict[str, Callable[[np.random.Generator], Table]]:
+    """Return populations that fooled audits: each draws two tables at once, one above the other."""
+
+    def correlated(draw: np.random.Generator, n: int, d: int) -> Table:
+        return np.asarray(draw.normal(size=(n, d)) @ (draw.normal(size=(d, d)) / np.sqrt(d) + np.eye(d)))
+
+    return {
+        "normal, 1,000 x 5": lambda draw: correlated(draw, 2_000, 5),
+        "discrete, 1,000 x 4": lambda draw: draw.integers(0, 5, size=(2_000, 4)).astype(float),
+        "tied, 1,000 x 6": lambda draw: np.round(np.exp(correlated(draw, 2_000, 6)) * 2) / 2,
+        "mostly one value, 1,000 x 4": lambda draw: np.where(
+            draw.random((2_000, 4)) < 0.9, 0.0, draw.random((2_000, 4))
+        ),
+        "kinds of people, 1,000 x 6": _kinds,
+        "tiny, 30 x 4": lambda draw: correlated(draw, 60, 4),
+        "tiny and discrete, 30 x 3": lambda draw: draw.integers(0, 4, size=(60, 3)).astype(float),
+        "wide, 300 x 100": lambda draw: correlated(draw, 600, 100),
+        "heavy tails, 1,000 x 5": lambda draw: draw.standard_t(1.2, size=(2_000, 5)),
+    }
+
+
+def _kinds(draw: np.random.Generator) -> Table:
+    kind = draw.integers(0, 300, 2_000)
+    shapes = draw.integers(0, 9, size=(300, 6)).astype(float)
+    return np.where(draw.random((2_000, 6)) < 0.2, draw.integers(0, 9, size=(2_000, 6)), shapes[kind])
+
+
+def real(folder: Path) -> Iterator[tuple[str, Table]]:
+    """Yield the numbers of every table of a folder."""
+    for path in sorted(folder.glob("*.csv*")):
+        table = pl.read_csv(path, infer_schema_length=None).select(pl.selectors.numeric()).drop_nulls()
+        yield path.name.split(".")[0], table.to_numpy().astype(float)
+
+
+def halves(table: Table, draw: np.random.Generator) -> tuple[Table, Table]:
+    """Return two disjoint halves, of at most so many rows each."""
+    order = draw.permutation(len(table))
+    half = min(len(order) // 2, MOST)
+    return table[order[:half]], table[order[half : 2 * half]]
+
+
+def main() -> str:
+    """Return the table of false alarms."""
+    every: dict[str, Callable[[np.random.Generator], Table]] = dict(made())
+    for name, table in real(Path(os.environ["SFUMATO_DATA"])):
+        every[f"halves of {name}, {min(len(table) // 2, MOST):,} x {table.shape[1]}"] = lambda _, table=table: table
+    lines = ["| population | pairs | below A | grades below |", "|---|---|---|---|"]
+    total = alarms = 0
+    for number, (name, draws) in enumerate(every.items()):
+        below = []
+        for pair in range(PAIRS):
+            draw = np.random.default_rng([number, pair, 19])
+            report = sf.audit(*halves(draws(draw), draw), utility=False, seed=pair)
+            below += [report.grade] if report.grade != "A" else []
+            if report.grade != "A":
+                print(name, pair, report.grade, report.verdict, flush=True)
+        total, alarms = total + PAIRS, alarms + len(below)
+        print(name, len(below), "of", PAIRS, flush=True)
+        lines.append(f"| {name} | {PAIRS} | {len(below)} | {', '.join(below) or '-'} |")
+    lines.append(f"| **all** | {total} | {alarms} | |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    if "SFUMATO_DATA" not in os.environ:
+        sys.exit("set SFUMATO_DATA to the folder with the papers' data sets")
+    page = ROOT / "docs" / "attacks.md"
+    pattern = re.compile(r"(<!-- false-alarms -->\n).*?(<!-- /false-alarms -->)", flags=re.DOTALL)
+    found = main()
+    page.write_text(
+        pattern.sub(lambda m: m[1] + found + "\n" + m[2], page.read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    print("wrote docs/attacks.md")
