@@ -182,11 +182,13 @@ def find_out_order(
     Parameters
     ----------
     original, released : dataframes or arrays
-    order : sequence of int or None
+    order : sequence of int, "not known" or None
         What the caller says.
     seed, columns, leave_out
         As of the audit.
     """
+    if isinstance(order, str):
+        return "not known", None, ""
     if order is not None:
         return "given", order, ""
     try:

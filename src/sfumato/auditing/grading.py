@@ -15,6 +15,7 @@ from sfumato.auditing.curve import Curve
 from sfumato.auditing.equality import ColumnEquality
 from sfumato.auditing.exposed import ExposedGroup
 from sfumato.auditing.privacy import Verbatim
+from sfumato.auditing.questions import Answer
 from sfumato.auditing.shadowed import Shadowed
 from sfumato.auditing.whole.model import Whole
 
@@ -35,6 +36,7 @@ ORDER_UNKNOWN = (
 )
 _OF_FEW = {"A", "B", "C"}  # grades of releases that hide most people: there the few count
 _AS_THEY_ARE = "the columns that are released as they are"
+_ENOUGH = 100  # rows, without which answers about halves say little
 _CHEAP = {"nothing", "sample", "few records"}
 
 
@@ -76,6 +78,7 @@ def judge(
     copies: Copies | None = None,
     open_columns: Sequence[tuple[str, str]] = (),
     order_is_known: bool = True,
+    asked: Sequence[Answer] = (),
     seed: int = 0,
 ) -> Judgement:
     """Return the grade of a release.
@@ -105,6 +108,8 @@ def judge(
         Columns that an attack lays open, and what it takes to know; they cap the grade. Default: none.
     order_is_known : bool
         Whether it is known who is who; otherwise attacks that were scored row by row have no part. Default: True.
+    asked : sequence of Answer
+        What the release tells of people where nobody knows who is who. Default: nothing was asked.
     seed : int
         Which half of the records chooses the strongest attack.
     """
@@ -129,6 +134,8 @@ def judge(
     near = 0.0 if copies is None else copies.low
     copied = max(0.0 if verbatim is None else verbatim.lift, near)
     seen = 0.0 if copies is None else copies.found / copies.people  # told by a full record, in some view
+    asked = [one for one in asked if n_rows >= _ENOUGH and one.lift_low > 0.05]
+    seen = max([seen, *(one.lift_low for one in asked)])
     opened = {cost for _, cost in open_columns}
     worst = exposed[0].lift_low if exposed else 0.0
     private = max(low["half"], low["link"], alone, told, worst, seen)  # who knows much of one person
@@ -150,9 +157,11 @@ def judge(
     few = grade in _OF_FEW
     more = _about_categories(whole)
     more += [exposed[0].words] if few and worst > 0.0 else []
-    more += [copies.words] if few and copies is not None and near > 0.0 and low["cheap"] <= 0.5 else []
+    more += [copies.words] if copies is not None and near > 0.0 and low["cheap"] <= 0.5 else []
     more += [column.words for column in equality if few and column.lift_low > 0.5]
     more += shadowed.lines[:1] if few and members and shadowed is not None else ()
+    names = ", ".join(one.question for one in asked)
+    more += [f"The release answers better than strangers would: {names}."] if asked else []
     verdict = _sentence(best, low, curve, verbatim, results, n_rows, more)
     if few and exposed and worst <= 0.0:
         verdict = f"{verdict} {exposed[0].words}"

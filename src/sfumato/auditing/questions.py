@@ -67,9 +67,9 @@ def answer_questions(original: Floats, released: Floats, *, seed: int = 0) -> tu
     people = generator.permutation(half)[:_PEOPLE]
     columns = generator.permutation(original.shape[1])
     return (
-        _answer("singling out", *_single_out(inside, outside, view, people, generator)),
-        _answer("linkability", *_link(inside, outside, view, people, columns)),
-        _answer("inference", *_infer(inside, outside, view, people, generator)),
+        _answer("singling out", *single_out(inside, outside, view, people, generator)),
+        _answer("linkability", *link(inside, outside, view, people, columns)),
+        _answer("inference", *infer(inside, outside, view, people, generator)),
     )
 
 
@@ -78,7 +78,7 @@ def _answer(question: str, hits: Flags, control: Flags) -> Answer:
     return Answer(question, float(hits.mean()), float(control.mean()), found.value, found.lower, len(hits))
 
 
-def _single_out(
+def single_out(
     inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], generator: np.random.Generator
 ) -> tuple[Flags, Flags]:
     """Tell whether "within 5 % of these released values in three columns" describes exactly one person."""
@@ -92,7 +92,7 @@ def _single_out(
     return hits, control
 
 
-def _link(
+def link(
     inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> tuple[Flags, Flags]:
     """Tell whether two halves of a person's columns lead to the same released row."""
@@ -106,7 +106,7 @@ def _link(
     return linked(inside), linked(outside)
 
 
-def _infer(
+def infer(
     inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], generator: np.random.Generator
 ) -> tuple[Flags, Flags]:
     """Tell whether the released row nearest in all other columns gives away the last one."""

@@ -13,6 +13,7 @@ from sfumato.auditing.aligned import columns_in_both
 from sfumato.auditing.effort import effort_named
 from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession, describe_method
+from sfumato.auditing.unordered import as_many_rows
 from sfumato.exceptions import ParameterError, nearest_name
 from sfumato.frames.coded import count_both
 from sfumato.frames.frame import is_dataframe, numeric_in_both, take_rows
@@ -54,7 +55,7 @@ def audit(
     Parameters
     ----------
     original, released : dataframes or arrays
-        The same people, row by row.
+        Rows of the same people, in any order; synthetic tables may have another number of rows.
     key : Key or path, optional
         Aligns the rows of a shuffled release file; releases made in memory keep their order and need none.
     receipt : Receipt or path, optional
@@ -132,6 +133,11 @@ def audit(
     if describe_method(about)[0].get("method") == "exchange" or not numeric_in_both(original, released):
         original, released, counted = count_both(original, released)
         categories = (*categories, *counted)
+    uneven = ""
+    if order is None:
+        original, released, uneven = as_many_rows(original, released, seed=seed)
+        order = "not known" if uneven else None
+        unknown = (*unknown, uneven) if uneven else unknown
     session = AuditSession(
         original,
         released,

@@ -44,6 +44,7 @@ from sfumato.auditing.privacy import (
 )
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
+from sfumato.auditing.unordered import ask_without_order
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.whole.company import Company, nearest_of_all, same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
@@ -265,7 +266,7 @@ class AuditSession(Hidden):
     def order_is_known(self) -> bool:
         """Whether who is who was told, was found, or shows: in the rows themselves, or in what attacks so far got."""
         if self.order != "assumed":
-            return True
+            return self.order != "not known"
         got = max((result.lift_low or 0.0 for result in self.results), default=0.0)
         exposed = max((group.lift_low for group in self.exposed), default=0.0)
         tables = self.tables
@@ -339,6 +340,7 @@ class AuditSession(Hidden):
             copies=self.copies if verbatim else None,
             open_columns=open_columns(self.tables.names, self.results, self._told_by_clusters),
             order_is_known=self.order_is_known,
+            asked=() if self.order_is_known else self.questions(),
             seed=self.seed,
         )
         laid_open = found.grade == "A" and any_open(self.results, self.tables.original.shape[1])
@@ -365,7 +367,10 @@ class AuditSession(Hidden):
     def questions(self) -> tuple[Answer, ...]:
         """Return what the three questions of the European regulators come to, without inversion."""
         tables = self.tables
-        return answer_questions(tables.original, tables.released, seed=self.seed) if tables.same_columns else ()
+        if not tables.same_columns:
+            return ()
+        ask = answer_questions if self.order_is_known else ask_without_order
+        return ask(tables.original, tables.released, seed=self.seed)
 
     def run(
         self,
