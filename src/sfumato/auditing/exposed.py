@@ -15,6 +15,7 @@ from scipy.special import betaincinv
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
+from sfumato.attack.linkage.farthest import farthest_rows
 from sfumato.auditing.whole.company import Company
 
 FALSE_ALARMS = 0.01  # of all groups together, where nothing is given away
@@ -32,6 +33,7 @@ _FOUND = {
 }
 _WHO = {
     "most exposed": "{} most exposed people",
+    "farthest": "{} people farthest from the middle",
     "small clusters": "{} people in clusters of fewer than five",
     "half records": "{} people whom half a record reaches",
 }
@@ -44,8 +46,8 @@ class ExposedGroup:
     Attributes
     ----------
     group : str
-        Who they are: "most exposed" (farthest from everybody else), "small clusters" (of fewer than five) or "half
-        records" (people for whom half of a record had an answer).
+        Who they are: "most exposed" (farthest from everybody else), "farthest" (from the middle), "small clusters" (of
+        fewer than five) or "half records" (people for whom half of a record had an answer).
     attack : str
         Id of the attack.
     people : int
@@ -189,7 +191,10 @@ def measure_exposed(
         of five. Default: 0, not known.
     """
     n = len(table)
-    groups = [("most exposed", most_exposed(table, seed=seed))]
+    spread = table.std(axis=0)
+    points = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    far = farthest_rows(points)[: min(n // 4, _MOST)]
+    groups = [("most exposed", most_exposed(table, seed=seed)), ("farthest", far)]
     crowd = np.full(n, n)
     if company is not None:
         crowd = np.maximum(np.bincount(company.codes)[company.codes], max(fewest, SMALL_CROWD))
