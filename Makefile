@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,6 +52,10 @@ browser: $(STAMP) ## the Chromium that the studio's tests drive: install it, or 
 tests: $(STAMP) browser ## the tests and the examples in docstrings and docs
 	# two workers on two cores: threads of the libraries would only wait for one another
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+release-check: $(STAMP) ## the checklist of a release: builds, checks, clean installs (PYTHONS="python3.12 ..."), SBOM, types of the examples
+	$(BIN)/python tools/install_dev.py release
+	$(BIN)/python tools/release_check.py $(PYTHONS)
 
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
 	$(PYTHON) tools/compat.py
