@@ -75,6 +75,7 @@ def audit_files(
     if stay:  # attackers join on what is released as it is
         before = before.hstack(cells_at(original, stay, kept))
         then = then.hstack(cells_at(released, stay, np.argsort(order)[kept]))
+    options.setdefault("order", np.arange(len(kept)))  # which the key has told
     found = audit(before, then, **options)
     told = [note for note in found.notes if not note.startswith("rows are compared")]
     return found.model_copy(
