@@ -13,6 +13,7 @@ from sfumato import Policy
 from sfumato.policy import model
 from tools.website.markdown import code, table
 
+TOP = ""  # what stands in no section
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "policy.md"
 
 
@@ -30,12 +31,13 @@ def policy_page() -> str:
     for name, one in schema["properties"].items():
         part = section_of(schema, one)
         if part is None:
-            lines += [f"## {name}", "", f"At the top of the file: {kind(schema, one)}. {said['columns', name]}.", ""]
+            meaning = said.get((TOP, name)) or said["columns", name]
+            lines += [f"## {name}", "", f"At the top of the file; {kind(schema, one)}: {meaning}.", ""]
             continue
         title = f"[{name}.NAME]" if one.get("additionalProperties") else f"[{name}]"
         lines += [f"## {title}", "", first_paragraph(part), ""]
         rows = [
-            (code(field), kind(schema, about), default(part, field), said.get((name, field), said.get(("", field), "")))
+            (code(field), kind(schema, about), default(part, field), said.get((name, field), ""))
             for field, about in part["properties"].items()
         ]
         if part.get("additionalProperties") is True:
@@ -94,7 +96,7 @@ def meanings(page: str) -> dict[tuple[str, str], str]:
     rows = re.findall(r"^\|([^|]*)\|([^|]*)\|(.*)\|$", page, re.MULTILINE)
     for place, names, meaning in rows:
         named = re.search(r"`\[(\w+)", place)
-        section = named[1] if named else section
+        section = named[1] if named else TOP if place.strip() == "top of the file" else section
         for name in re.findall(r"`(\w+)`", names) or [names.strip()]:
             found[section, name] = re.sub(r"\]\((?!\.\./|#|http)", "](../guide/", meaning).strip()
     return found
