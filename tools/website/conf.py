@@ -1,7 +1,5 @@
 """How Sphinx builds the site; see tools/make_site.py."""
 
-import os
-
 from sfumato import __version__
 
 project = "sfumato"
@@ -19,8 +17,9 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["misc.highlighting_failure"]
 
-# notebooks run when the site is made; the tests run them by themselves
-nb_execution_mode = os.environ.get("SITE_NOTEBOOKS", "force")
+# notebooks hold no outputs: they run when the site is made, and an error in one is an error of the build
+nb_execution_mode = "force"
+nb_execution_in_temp = True
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True

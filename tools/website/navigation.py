@@ -26,6 +26,7 @@ SECTIONS = {
         "guard",
         "limitations",
     ),
+    "Notebooks": ("notebooks/steward", "notebooks/analyst", "notebooks/researcher"),
     "Reference": (
         "reference/python/index",
         "reference/commands",
