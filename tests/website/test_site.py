@@ -114,7 +114,7 @@ def test_no_page_loads_anything_from_outside(site: Path) -> None:
 
 
 #: pages of every kind: the first, a guide, code, wide tables
-LOOKED_AT = ("index", "guide/policy", "reference/python/sfumato.perturb.AtomMixing", "notebooks/steward")
+LOOKED_AT = ("index", "guide/policy", "reference/python/sfumato.perturb.AtomMixing", "guide/tour")
 
 
 @pytest.mark.parametrize("page_name", LOOKED_AT)
