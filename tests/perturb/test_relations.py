@@ -110,7 +110,7 @@ def test_declared_relations_hold_in_every_released_row_and_values_are_nobodys() 
         assert released[name].is_in(table[name].to_list()).mean() < 0.2
         assert table[name].min() <= released[name].min()
         assert released[name].max() <= table[name].max()
-        assert released[name].sum() == pytest.approx(table[name].sum())
+        assert abs(released[name].mean() - table[name].mean()) < 3 * table[name].std() / table.height**0.5
     unchanged = sum(row == other for row, other in zip(released.rows(), table.rows(), strict=True))
     assert unchanged == 0
 

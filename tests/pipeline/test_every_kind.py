@@ -18,6 +18,7 @@ from sfumato.files.storage.sealed_rows import SealedRows
 from sfumato.pipeline.engines import meeting
 from sfumato.pipeline.engines.local import LocalEngine
 from tests.perturb.test_exchange import bank
+from tests.values import FEW, exchanged
 
 QUICK = {"clusterings": [2, 3], "draws": 1}
 
@@ -66,12 +67,12 @@ def test_a_file_of_every_kind_comes_out_as_one(folder: Path, ending: str) -> Non
     before, after = read(tmp_path / f"in.{ending}"), read(released)
     assert after.schema == before.schema
     for name in before.columns:
-        assert after[name].null_count() == before[name].null_count(), name
+        assert after[name].null_count() == pytest.approx(before[name].null_count(), rel=FEW), name
         old, new = before[name].drop_nulls(), after[name].drop_nulls()
         assert old.min() <= new.min()
         assert new.max() <= old.max()
         if name in ("job", "sector", "visits", "married", "since"):
-            assert old.sort().equals(new.sort()), name
+            assert exchanged(before[name], after[name]), name
     assert not set(after.iter_rows()) & set(before.iter_rows())
 
 
@@ -190,11 +191,11 @@ def test_markers_commas_and_formulas(tmp_path: Path) -> None:
         header, *cells = csv.reader(file, delimiter=";")
     assert header == rows[0]
     amounts, shares, towns = zip(*cells, strict=True)
-    assert amounts.count("?") == sum(row[0] == "?" for row in rows)
+    assert amounts.count("?") == pytest.approx(sum(row[0] == "?" for row in rows), rel=FEW)
     assert all(one == "?" or re.fullmatch(r"\d+", one) for one in amounts)
     assert all(re.fullmatch(r"-?\d+,\d+", one) for one in shares), "the comma stays a comma"
     assert set(towns) == {"'=SUM(A1)", "Rome", "Bern"}
-    assert receipt.neutralised == 100
+    assert receipt.neutralised == towns.count("'=SUM(A1)")
     done = CliRunner().invoke(
         cli.sfumato,
         [
@@ -221,8 +222,8 @@ def test_dates_keep_their_form_and_numbers_may_be_called_categories(tmp_path: Pa
     (tmp_path / "policy.toml").write_text(said)
     sf.release(tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "policy.toml", key=tmp_path / "k")
     after = pl.read_csv(tmp_path / "out.csv")
-    assert after["day"].sort().equals(table["day"].sort())
-    assert after["code"].sort().equals(table["code"].sort())
+    assert exchanged(table["day"], after["day"])
+    assert exchanged(table["code"], after["code"])
 
 
 def test_ordered_categories_have_an_order(tmp_path: Path) -> None:
@@ -234,7 +235,7 @@ def test_ordered_categories_have_an_order(tmp_path: Path) -> None:
     order = quick + '[column.size]\nkind = "ordered"\norder = ["small", "medium", "large"]\n'
     (tmp_path / "policy.toml").write_text(order)
     sf.release(tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "policy.toml", key=tmp_path / "k")
-    assert pl.read_csv(tmp_path / "out.csv")["size"].sort().equals(table["size"].sort())
+    assert exchanged(table["size"], pl.read_csv(tmp_path / "out.csv")["size"])
     (tmp_path / "policy.toml").write_text(order.replace('"small", ', ""))
     with pytest.raises(DataError, match="not in the order"):
         sf.release(tmp_path / "in.csv", tmp_path / "two.csv", tmp_path / "policy.toml", key=tmp_path / "k2")

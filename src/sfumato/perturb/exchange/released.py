@@ -1,4 +1,4 @@
-"""The groups of an exchange, each by itself: smear, order, sweep into both sets of regions, and make different."""
+"""The groups of an exchange, each by itself: smear, stand in, order, sweep into the regions, make different."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sfumato.perturb.exchange.order import order_groups
 from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.small_rows import Met
 from sfumato.perturb.exchange.smear import smear_columns
+from sfumato.perturb.exchange.stand_ins import stand_in
 from sfumato.perturb.exchange.swaps import Dice, Swaps
 from sfumato.perturb.exchange.sweeps import Sweeps
 
@@ -80,6 +81,8 @@ def _exchanged(
 ) -> tuple[Floats, Flags]:
     """Return what rows of groups hold in the end, and which are outside; rows come group by group."""
     _smear(setting, values, labels, groups, free, subkey)
+    if not setting.exact:
+        stand_in(setting, values, groups, Dice(subkey, labels))
     begins = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
     out, lost = np.empty_like(values), np.empty(len(groups), dtype=bool)
     for begin, end in zip(begins, np.r_[begins[1:], len(groups)], strict=True):

@@ -7,7 +7,7 @@ stays. Large atoms then shift a little, so that the centres of the named cluster
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -219,6 +219,7 @@ def place_atoms(
     regions: Regions,
     *,
     joining: Floats,
+    noise: Floats,
     min_rows: int,
     draw: int = 0,
 ) -> Placed:
@@ -238,6 +239,8 @@ def place_atoms(
         Their atoms.
     regions : Regions
         Of the named centres, with the bounds of the columns.
+    noise : array of shape (a, d)
+        How far the means are moved away from the true ones; see `mean_noise`.
     joining : array of shape (c, d)
         How far the centres move because atoms have joined others.
     min_rows : int
@@ -252,9 +255,10 @@ def place_atoms(
     incidence = atoms.incidence()
     counts = atoms.counts.astype(np.float64)
     sizes = np.maximum((incidence * counts).sum(axis=1), 1.0)  # whole numbers; a given centre may have no rows
+    true_means, atoms = atoms.means, replace(atoms, means=atoms.means + noise)
     targets, rows, shift = atoms.means.copy(), around, np.zeros_like(named.stacked)
     both, deepest = regions, _DEEPEST[draw % len(_DEEPEST)]
-    for _ in range(_LOOPS if small.any() or joining.any() else 0):
+    for _ in range(_LOOPS if small.any() or joining.any() or noise.any() else 0):
         targets = place(atoms, pool, both, deepest, min_rows=min_rows)
         lost = both.depth(targets.T, np.arange(len(atoms))) <= 0
         if lost.any():  # no place in both regions: the named centres come first
@@ -269,7 +273,8 @@ def place_atoms(
         moved[small] = (atoms.means_of(rows, of) - atoms.means)[small]
         shifts = compensate(atoms, ~small, moved, both)
         targets[~small] = atoms.means[~small] + shifts[~small]
-        drift = np.stack([sum_in_order(incidence * (counts * column)) for column in (moved + shifts).T], axis=1)
+        gone = moved + shifts + (atoms.means - true_means)
+        drift = np.stack([sum_in_order(incidence * (counts * column)) for column in gone.T], axis=1)
         shift = np.rint((drift / sizes[:, None] + joining) / unit)
         if float(np.abs(shift).max()) * unit < _STILL:
             both = regions

@@ -107,6 +107,10 @@ class Found(Hidden):
     shift: Floats
     joined: Joined | None
 
+    def variances(self) -> Floats:
+        """Return the variance of every column inside each atom, shape (a, d), in units of the space."""
+        return np.array([self.moments.variance(int(code), self.space.bits) for code in self.atoms.names])
+
 
 def _centres(atoms: Atoms) -> Floats:
     """Return the means of the clusters of atoms, in units of the space; of a cluster without rows its named centre."""

@@ -17,6 +17,7 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Gathered
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.guard.collected import Collected, WholeTable
+from sfumato.perturb.guard.influence import mean_noise
 from sfumato.perturb.guard.placing import place_atoms, pools
 from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
 from sfumato.perturb.guard.settle import Settling
@@ -155,7 +156,8 @@ class Guarded(GuardShell):
         numbers, rows, of = collected.sorted(facts.n_columns)
         least = int(self.min_atom)
         around, pool = rows - atoms.means[of].T, pools(atoms, small, least)
-        placed = place_atoms(atoms, pool, around, of, found.regions, joining=found.shift, min_rows=least)
+        noise = mean_noise(atoms, found.variances(), small, found.regions, facts.names, streams)
+        placed = place_atoms(atoms, pool, around, of, found.regions, joining=found.shift, noise=noise, min_rows=least)
         guard = Guard(placed.regions, placed.targets, atoms.counts)
         everything = None if whole is None else propose_large(whole, RowRange(0, facts.n_rows))
         for _ in range(ROUNDS):
