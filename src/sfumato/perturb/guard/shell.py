@@ -35,6 +35,7 @@ from sfumato.perturb.guard.exposed import (
 from sfumato.perturb.guard.foreign import Rows as ForeignRows
 from sfumato.perturb.guard.foreign import check_foreign, described, is_foreign, is_pipeline, make_foreign
 from sfumato.perturb.guard.joined import Inside, Joined, detail_of, join_atoms
+from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.named import USUAL_CARE, Space, find_space, name_clusterings, other_weights
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
 from sfumato.perturb.guard.regions import Regions
@@ -97,6 +98,8 @@ class Found(Hidden):
     shift : array of shape (c, d)
         How far the kept centres move because atoms have joined, in units of the space.
     joined : Joined or None
+    leverage : Leverage or None
+        How far rows count; None with exact centres.
     """
 
     space: Space
@@ -106,6 +109,11 @@ class Found(Hidden):
     settling: Settling
     shift: Floats
     joined: Joined | None
+    leverage: Leverage | None = None
+
+    def counted(self, inside: Floats, of: Integers) -> Floats:
+        """Return rows as they count for their atoms."""
+        return inside if self.leverage is None else self.leverage.clip(inside, of)
 
     def variances(self) -> Floats:
         """Return the variance of every column inside each atom, shape (a, d), in units of the space."""
@@ -342,21 +350,25 @@ class GuardShell(Perturber):
         if self._holds_back(facts):
             named = with_company(named, rows, facts.n_rows)
         sums = yield from ask(ClusterSums(space, named))
-        atoms, joined, shift = sums.atoms(), None, np.zeros(named.stacked.shape)
+        atoms, joined, leverage = sums.atoms(), None, None
+        centres, shift = sums.centres(atoms), np.zeros(named.stacked.shape)
         if ladder and not self._exact:
-            centres = sums.centres(atoms)
             atoms, joined = self._join(space, atoms, rows)
+        if not self._exact:
+            inside = space.enter(np.ascontiguousarray(rows.T))
+            leverage = Leverage.of_sample(inside, atoms.of(inside), len(atoms))
 
         def values(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
             inside = space.enter(tile)
-            return atoms.names[atoms.of(inside)], space.steps(inside)
+            of = atoms.of(inside)
+            return atoms.names[of], space.steps(inside if leverage is None else leverage.clip(inside, of))
 
         tally = yield from ask(AtomMoments(values))
         atoms = atoms.with_means(tally)
-        if atoms.have_joined:
+        if leverage is not None:
             shift = _centres(atoms) - centres
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
-        return Found(space, atoms, tally, regions, Settling(space, facts.names, decimals), shift, joined)
+        return Found(space, atoms, tally, regions, Settling(space, facts.names, decimals), shift, joined, leverage)
 
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""

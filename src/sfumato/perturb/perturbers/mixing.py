@@ -291,7 +291,7 @@ class AtomMixing(GuardShell):
         def small_rows(tile: Floats, _: Rows) -> tuple[Floats, Integers]:
             inside = space.enter(tile)
             of = atoms.of(inside)
-            return inside, np.where(drawn[of], -1, of)
+            return found.counted(inside, of), np.where(drawn[of], -1, of)
 
         def draws(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
             of = atoms.of(space.enter(tile))
