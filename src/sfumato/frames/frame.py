@@ -164,14 +164,15 @@ class Frame(Hidden):
             series = [nw.maybe_set_index(one, index=index) for one in series]
         if names is not None:
             dropped = set(self.names)
-            frame = frame[[name for name in frame.columns if name not in dropped]]
-            clash = sorted(set(names) & set(frame.columns))
+            left = [name for name in frame.columns if name not in dropped]
+            clash = sorted(set(names) & set(left))
             if clash:
                 raise DataError(
                     f"the released column {clash[0]!r} has the name of a column that stays", hint="rename that column"
                 )
-            if not frame.columns:
+            if not left:  # an empty list would choose rows
                 return nw.to_native(_frame_of(series))
+            frame = frame[left]
         return nw.to_native(frame.with_columns(*series))
 
 
