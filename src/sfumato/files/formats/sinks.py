@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from sfumato.files.formats.excel import ExcelSink
 from sfumato.files.formats.plain import BATCH_ROWS, PLAIN_LAYOUT, plain_rows
 from sfumato.files.source import CsvStyle
 from sfumato.files.storage.workspace import Workspace, open_private
@@ -50,6 +51,8 @@ def open_sink(
     """
     if kind.startswith("csv"):
         return CsvSink(workspace.part, names, style, numbers, packed=kind.endswith(".gz"))
+    if kind == "excel":
+        return ExcelSink(workspace, names)
     return TypedSink(workspace, kind)
 
 
