@@ -257,3 +257,40 @@ def test_a_category_that_the_policy_does_not_list_is_refused_without_its_name(tm
         sf.release(tmp_path / "in.csv", tmp_path / "out.csv", policy=tmp_path / "policy.toml", key=tmp_path / "k")
     assert "clerk" not in str(told.value)
     assert "job" in str(told.value)
+
+
+def test_epsilons_add_up_and_a_budget_refuses_the_next_release(tmp_path: Path) -> None:
+    people(1200).write_csv(tmp_path / "in.csv")
+    (tmp_path / "policy.toml").write_text(POLICY + "[release]\nbudget = 5.0\n")
+    told = {"policy": tmp_path / "policy.toml", "key": tmp_path / "a.key"}
+    first = sf.release(tmp_path / "in.csv", tmp_path / "one.csv", **told)
+    assert "epsilon 3 with this one" in " ".join(first.notes)
+    with pytest.warns(sf.exceptions.RepeatedReleaseWarning):
+        second = sf.release(tmp_path / "in.csv", tmp_path / "two.csv", name="r1", **told)
+    assert "epsilon 4.4" in " ".join(second.notes), "zCDP adds up to less than the sum of the epsilons"
+    ledger = (tmp_path / "privacy.ledger").read_bytes()
+    with pytest.raises(sf.exceptions.RepeatedReleaseError, match="budget"):
+        sf.release(tmp_path / "in.csv", tmp_path / "three.csv", name="r2", **told)
+    assert not (tmp_path / "three.csv").exists()
+    assert (tmp_path / "privacy.ledger").read_bytes() == ledger
+    (tmp_path / "privacy.ledger").write_text("sfumato-privacy-1\n{}\n")
+    with pytest.raises(PolicyError, match="cannot be read"):
+        sf.release(tmp_path / "in.csv", tmp_path / "three.csv", name="r2", **told)
+
+
+def test_labels_come_back_by_the_miners_centres(tmp_path: Path) -> None:
+    table = people(3000)
+    table.write_csv(tmp_path / "in.csv")
+    (tmp_path / "policy.toml").write_text(POLICY)
+    key, policy = tmp_path / "a.key", tmp_path / "policy.toml"
+    sf.release(tmp_path / "in.csv", tmp_path / "out.csv", policy=policy, key=key)
+    out = pl.read_csv(tmp_path / "out.csv")
+    out.with_columns(label=pl.when(pl.col("age") < 41).then(pl.lit("young")).otherwise(pl.lit("old"))).write_csv(
+        tmp_path / "labels.csv"
+    )
+    done = sf.join(tmp_path / "labels.csv", tmp_path / "in.csv", tmp_path / "joined.csv", key)
+    joined = pl.read_csv(tmp_path / "joined.csv")
+    assert joined.drop("label").equals(pl.read_csv(tmp_path / "in.csv"))
+    mean = dict(joined.group_by("label").agg(pl.col("age").mean()).iter_rows())
+    assert mean["young"] < 38 < 46 < mean["old"]
+    assert "belong to nobody" in done.notes[0]

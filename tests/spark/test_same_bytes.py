@@ -328,3 +328,15 @@ def test_a_folder_of_spark_tells_neither_order_nor_masked_values(spark: Any, tmp
     assert [what for what, hint, truth in looks if outside_chance(hint, truth, len(looks))] == []
     under = list(bytes_under_nulls(tmp_path / "out.parquet"))
     assert not any(outside_chance(hidden, order[rows], len(under)) for _, hidden, rows in under)
+
+
+def test_a_private_mixture_adds_its_noise_once_and_draws_the_same_rows_for_any_cut(
+    spark: Any, people: Path, tmp_path: Path
+) -> None:
+    bounds = {"age": (0.0, 120.0), "wage": (0.0, 1e6), "score": (-1e3, 1e3)}
+    table = spark.read.parquet(str(people)).drop("id", "town")
+    told = {"method": "dp", "parameters": {"epsilon": 20.0, "bounds": bounds}, "key": KEY}
+    released = sf.spark.release(table, **told)
+    first, second = (digest(spark_rows(one, tmp_path)) for one in (released, released.repartition(3)))
+    assert first == second, "computed twice: executors draw from what travelled, and add no noise of their own"
+    assert 0 < released.count() < table.count()

@@ -6,7 +6,7 @@ deviations of the columns, and who was held back belongs to the nearest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,40 @@ def nearest_labels(
     for one in rest:
         first = first.hstack(one)
     return first
+
+
+def drawn_labels(
+    table: Source, body: ReceiptBody, released: Floats, columns: Sequence[str], labels: Any, names: Sequence[str]
+) -> Callable[[Any], Any]:
+    """Return the map of original rows to labels, where rows of the release belong to nobody.
+
+    The centres of the miner's clusters are taken in the release, in its standard deviations, and an original row
+    belongs to the nearest.
+
+    Parameters
+    ----------
+    released : array of shape (n, d)
+        Columns of numbers of the release, in the order of the labels.
+    columns : sequence of str
+        Their names.
+    """
+    mean, spread = released.mean(axis=0), released.std(axis=0)
+    unit = np.where(spread > 0, spread, 1.0)
+    inside = (released - mean) / unit
+    codes = [label_codes(labels[name]) for name in names]
+    rules = {str(c["name"]): ColumnRules(missing_values=tuple(c["missing_values"])) for c in body.columns}
+    cells = Cells(Roles((), (), tuple(columns)), {name: rules[name] for name in columns}, str(table.path))
+
+    def label(raw: Any) -> Any:
+        batch, _ = cells.numbers(raw)
+        outside = np.nan_to_num((np.column_stack(batch.columns) - mean) / unit)  # a gap says nothing: the middle
+        parts = [labels.select(name)[_nearest(inside, outside, of)] for name, of in zip(names, codes, strict=True)]
+        first, *rest = parts
+        for one in rest:
+            first = first.hstack(one)
+        return first
+
+    return label
 
 
 def _nearest(inside: Floats, outside: Floats, codes: Integers) -> Integers:

@@ -104,7 +104,7 @@ class History(Hidden):
 
     def __enter__(self) -> Self:
         """Begin a history where there is none, so that releases at the same time share its key."""
-        with contextlib.suppress(OSError, SfumatoError), _locked(self._folder):
+        with contextlib.suppress(OSError, SfumatoError), locked(self._folder):
             if not self.exists and self._key is not None:
                 self._key.save_history(self._folder / _KEY)
                 self._write([])
@@ -118,7 +118,7 @@ class History(Hidden):
         """Leave no history behind of a release that came to nothing."""
         if kind is None or not self._begun:
             return
-        with contextlib.suppress(OSError, SfumatoError), _locked(self._folder):
+        with contextlib.suppress(OSError, SfumatoError), locked(self._folder):
             if self._lines() == ([], None):
                 for path in history_files(self._folder):
                     path.unlink(missing_ok=True)
@@ -190,7 +190,7 @@ class History(Hidden):
         """
         if self._key is None:
             raise DataError(f"{self._problem}", hint=_HINT)
-        with _locked(self._folder):
+        with locked(self._folder):
             lines, problem = self._lines()
             if problem is not None:
                 raise DataError(problem, hint=_HINT)
@@ -210,7 +210,7 @@ class History(Hidden):
         """Take a release out again that came to nothing."""
         if self._key is None:
             return
-        with contextlib.suppress(OSError, SfumatoError), _locked(self._folder):
+        with contextlib.suppress(OSError, SfumatoError), locked(self._folder):
             lines, problem = self._lines()
             mine = self._line(table, noise)
             if problem is None and mine in lines:
@@ -344,7 +344,7 @@ def _begins(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Let one process at a time change the history of a folder."""
     descriptor = open_lock(folder, ".history.lock")
     try:

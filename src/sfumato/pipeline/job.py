@@ -33,6 +33,7 @@ from sfumato.files.row_ids import ROW_ID
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
 from sfumato.perturb.mechanism.checks import about_held_back, about_unchanged
+from sfumato.pipeline.budget import PrivacyLedger
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit, gap_numbers
@@ -114,6 +115,7 @@ class ReleaseJob(Hidden):
         engine : Engine
             Who computes.
         """
+        self._check_budget()
         self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, self._lookback, self._update)
         self.notes += self.plan.keyed.notes(self._fitted.fitted)
         held = len(self._fitted.held_back)
@@ -240,18 +242,21 @@ class ReleaseJob(Hidden):
             files[report] = self.found.to_html().encode()
         files |= self._side
         earlier = {path: path.read_bytes() if path.exists() else None for path in files}
-        noted = False
+        noted = counted = False
         try:
             self._owner.save()
             for path, content in files.items():
                 write_private(path, content)
             noted = self._note(receipt.name)
+            counted = self._count_privacy(receipt.name)
             deliver()
         except BaseException:
             if not stands():  # once the release is in its place, what belongs to it stays
                 self._owner.forget()
                 for path, before in earlier.items():
                     _put_back(path, before)
+                if counted:
+                    PrivacyLedger(self._owner.folder).forget(receipt.name)
                 if noted and self._lookback is not None and self.fitted.known_as is not None:
                     self._lookback.forget(self.fitted.known_as, self.identity)
             raise
@@ -439,6 +444,23 @@ class ReleaseJob(Hidden):
                 f"nothing was released: {said}", hint='repeated = "warn" in the policy releases it all the same'
             )
         self._warn(said, RepeatedReleaseWarning)
+
+    def _check_budget(self) -> None:
+        """Refuse a private release that the policy's budget does not cover, before a row is read."""
+        claim = self.plan.keyed.claim
+        if claim is not None:
+            after = PrivacyLedger(self._owner.folder).require(*claim, self._policy.release.budget)
+            self.notes.append(f"all private releases of this folder of keys come to epsilon {after:.3g} with this one")
+
+    def _count_privacy(self, name: str) -> bool:
+        """Write a private release into the ledger, once more against its budget; return whether it is one."""
+        claim = self.plan.keyed.claim
+        if claim is None:
+            return False
+        ledger = PrivacyLedger(self._owner.folder)
+        ledger.require(*claim, self._policy.release.budget)
+        ledger.note(name, *claim)
+        return True
 
     def _note(self, name: str) -> bool:
         """Tell the history of this release; return whether it did not know it yet."""

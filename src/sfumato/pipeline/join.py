@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from sfumato.files.row_ids import ROW_ID, by_row_id, knows_ids
 from sfumato.files.source import Source, require_columns
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace, guarded_writes
+from sfumato.perturb.catalogue import method
 from sfumato.pipeline.belonging import require_original
 from sfumato.pipeline.engines.engine import Watch
-from sfumato.pipeline.held_labels import MARK, nearest_labels
+from sfumato.pipeline.held_labels import MARK, drawn_labels, nearest_labels
 from sfumato.receipts.body import ReceiptBody, release_order, row_id_words
 from sfumato.receipts.finding import all_receipts, receipt_of, receipt_of_file
 from sfumato.receipts.released_rows import ReleasedRows, is_released_file
@@ -108,6 +109,20 @@ def join(
         raise DataError(f"{labels}: the original has a column {clash[0]!r} too", hint="rename the column of labels")
     watch = Watch(2, progress, cancel)
     require_original(table, body, opened, watch)
+    if method(body.method).draws_rows:
+        label = _by_centres(mined, found, table, body, released, names)
+        with Workspace(target) as workspace, guarded_writes(target):
+            sink = open_sink(kind, workspace, (*table.names, *names), table.style)
+            try:
+                watch.begin("joining")
+                for raw in table.batches():
+                    watch.at(raw.share)
+                    sink.write(sink.encode(sink.pack(add_labels(raw.frame, label(raw), tuple(names)))))
+            finally:
+                sink.close()
+            workspace.commit()
+        watch.finish()
+        return Joined(target, body.n_rows + len(body.held_back), tuple(names), (_DRAWN,))
     order = release_order(opened, body)
     place = np.argsort(order)  # the row of the release in which each original row stands
     checked, labelled = by_id, body.n_rows
@@ -184,6 +199,34 @@ def _require_count(labels: str, count: int, body: ReceiptBody) -> None:
             "any order"
             + (": leave it beside them" if body.row_id else ", if the release has it: release with row_id=True"),
         )
+
+
+_DRAWN = (
+    "rows of this release belong to nobody: every original row has the label of the nearest centre of the miner's "
+    "clusters, in standard deviations of the release"
+)
+
+
+def _by_centres(
+    mined: Source, found: Any, table: Source, body: ReceiptBody, released: Any, names: Sequence[str]
+) -> Callable[[Any], Any]:
+    """Return how original rows get labels when the rows of the release were drawn anew."""
+    coded = body.coded.get("codes", {})
+    columns = [str(one["name"]) for one in body.columns if one["name"] not in coded]
+    rows, what = found, mined.path
+    if not set(columns) <= set(mined.names):
+        if released is None:
+            raise DataError(
+                f"{mined.path}: the rows of this release belong to nobody, and without its columns nothing tells where "
+                "the miner's clusters lie",
+                hint="leave the released columns beside the labels, or give the released file with released=...",
+            )
+        what = Path(released)
+        rows = read_labels(open_released(what, body.released_columns, ours=False))
+    if rows.height != found.height:
+        raise DataError(f"{mined.path}: not as many labels as the release has rows", hint="one label for each row")
+    values = np.column_stack([parse_column(rows[name], (), str(what), 0)[0] for name in columns])
+    return drawn_labels(table, body, values, columns, found, names)
 
 
 def _with_held_back(mine: Any, others: Any, held: NDArray[np.int64], start: int, stop: int) -> Any:

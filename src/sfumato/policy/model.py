@@ -193,6 +193,7 @@ class ReleaseChoice(_Strict):
     scale: Literal["std", "range"] | None = None
     repeated: Literal["warn", "error"] = "warn"
     history: list[str] = Field(default_factory=list)
+    budget: float | None = Field(default=None, gt=0)  # epsilon of all private releases of the folder of keys
 
 
 class Policy(_Strict):

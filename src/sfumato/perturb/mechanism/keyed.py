@@ -98,6 +98,15 @@ class KeyedMethod(Hidden):
         """Whether released rows are drawn anew, and belong to nobody."""
         return self._perturber.catalogue_row().draws_rows
 
+    @property
+    def claim(self) -> tuple[float, float] | None:
+        """Epsilon and delta of a method with a formal guarantee."""
+        row = self._perturber.catalogue_row()
+        if row.guarantee is None:
+            return None
+        epsilon, delta = (float(getattr(self._perturber, name)) for name in row.guarantee.parameters)
+        return epsilon, delta
+
     def rows_drawn(self, fitted: Any) -> int | None:
         """Return how many rows are released, of methods that draw them; None for one for each row."""
         return self._perturber._rows_drawn(fitted)
