@@ -150,7 +150,9 @@ def main() -> None:
             note("`mix`", "none", [mined(mixed, unit)], time.perf_counter() - began)
     text = PAGE.read_text(encoding="utf-8")
     block = "<!-- private -->\n" + "\n".join(lines) + "\n<!-- /private -->"
-    PAGE.write_text(re.sub(r"<!-- private -->.*<!-- /private -->", lambda _: block, text, flags=re.DOTALL), encoding="utf-8")
+    PAGE.write_text(
+        re.sub(r"<!-- private -->.*<!-- /private -->", lambda _: block, text, flags=re.DOTALL), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

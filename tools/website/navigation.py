@@ -24,6 +24,7 @@ SECTIONS = {
         "concepts/for-your-lawyer",
         "attacks",
         "guard",
+        "dp",
         "limitations",
     ),
     "Notebooks": ("notebooks/steward", "notebooks/analyst", "notebooks/researcher"),

@@ -92,7 +92,8 @@ def released_rows(noisy: float, sigma: float, delta: float) -> int:
     >>> released_rows(20_000.0, 20.0, 1e-6)
     19871
     """
-    wanted = int(np.floor(noisy - sigma * sqrt(2.0 * log(1.0 / (FAILURE * delta)))))
+    margin = sigma * sqrt(2.0 * log(1.0 / (FAILURE * delta)))
+    wanted = int(np.floor(noisy - margin * (1.0 + 1e-6)))  # the scale of the noise is rounded up, too
     if wanted < 2:
         raise DataError(
             "too few rows for a private number of rows: next to none would be released",
