@@ -12,13 +12,12 @@ from sfumato._arrays import Floats
 from sfumato.exceptions import DataError, ParameterError, nearest_name
 from sfumato.frames.frame import (
     all_columns,
-    fill_gaps,
     gaps_and_texts,
-    incomplete,
     is_dataframe,
     numeric_columns,
     read_frame,
 )
+from sfumato.frames.gaps import fill_gaps, incomplete
 
 _FEW = 20  # fewer whole numbers may well be all different
 

@@ -17,7 +17,8 @@ from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError
 from sfumato.files.entire import read_table
 from sfumato.frames.counted import count_table
-from sfumato.frames.frame import all_columns, incomplete, is_dataframe, numeric_columns, read_frame, take_rows
+from sfumato.frames.frame import all_columns, is_dataframe, numeric_columns, read_frame, take_rows
+from sfumato.frames.gaps import incomplete
 from sfumato.perturb.guard.exposed import exposed_in
 from sfumato.perturb.mechanism.parameters import nearest_name
 
