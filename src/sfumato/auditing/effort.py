@@ -42,9 +42,9 @@ def _utility(**options: int) -> Mapping[str, int]:
 
 
 _ROWS = (
-    Effort("quick", 4e8, 500, CLUSTERS, _utility(n_init=10, repetitions=1, max_rows=10_000, ward_rows=1_000)),
+    Effort("quick", 4e8, 500, CLUSTERS, _utility(repetitions=2, max_rows=10_000, ward_rows=1_000)),
     Effort("normal", 4e9, 2_000, CLUSTERS, _utility()),
-    Effort("thorough", 4e10, 10_000, tuple(range(2, 21)), _utility(repetitions=10, max_rows=200_000)),
+    Effort("thorough", 4e10, 10_000, tuple(range(2, 21)), _utility(repetitions=10, max_rows=200_000, ward_rows=5_000)),
 )
 EFFORTS = {row.name: row for row in _ROWS}
 

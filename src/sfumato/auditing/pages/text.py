@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from sfumato.auditing.model import AttackLine, Audit
     from sfumato.auditing.utility.result import Utility
 
+_DEARER = 0.01  # a rescaling that costs so much more than none is warned of
 _TOLD = 0.05  # columns whose cells are equal so much more often than guessed are listed
 
 
@@ -80,9 +81,10 @@ def render_text(audit: Audit) -> str:
     if audit.utility is not None:
         lines += ["", f"Utility (k-means on {audit.utility.rows_measured:,} rows; less is better)"]
         lines.append(f"  misclassified beyond a re-run, mean over k: {percent(audit.utility.excess_mean)}")
-        lines.append(
-            f"  the same after the miner's own rescaling, worse of two: {percent(audit.utility.rescaled_worst)}"
-        )
+        if audit.utility.excess_low is not None:
+            between = f"{percent(audit.utility.excess_low)} to {percent(audit.utility.excess_high)}"
+            lines.append(f"  with another seed: {between}")
+        lines += [f"  {line}" for line in rescaling_lines(audit.utility)]
         lines.append(f"  with shared starts, worst k: {percent(audit.utility.shared_max)}")
         lines.append("  k   release   re-run of the original   shared starts")
         for row in utility_rows(audit.utility):
@@ -98,6 +100,18 @@ def render_text(audit: Audit) -> str:
     lines += ["", f"Effort: {audit.effort}"] + [f"  left out: {text}" for text in audit.left_out]
     lines += [f"note: {note}" for note in audit.notes]
     return "\n".join(lines) + "\n"
+
+
+def rescaling_lines(utility: Utility) -> list[str]:
+    """Return what each of the miner's own rescalings costs, and what to tell the miner where it costs something."""
+    from sfumato.auditing.utility.rescaling import OWN
+
+    lines = []
+    for name, cost in utility.rescaled.items():
+        how, advice = OWN[name]
+        told = f"; tell the miner: {advice}" if cost > (utility.excess_mean or 0.0) + _DEARER else ""
+        lines.append(f"if the miner rescales the release by its own {how}: {percent(cost)}{told}")
+    return lines
 
 
 def utility_rows(utility: Utility) -> list[tuple[str, str, str, str]]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from sfumato.auditing.densities import Densities
 from sfumato.auditing.pages.mixed_utility_page import mixed_blocks
-from sfumato.auditing.pages.text import percent, utility_rows
+from sfumato.auditing.pages.text import percent, rescaling_lines, utility_rows
 from sfumato.report.bars import Pair, pairs_chart
-from sfumato.report.blocks import Block, Column, Paragraph, Picture, Section, Table
+from sfumato.report.blocks import Block, Column, Items, Paragraph, Picture, Section, Table
 from sfumato.report.density import density_chart
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def utility_section(
         blocks.append(Paragraph("There are too few different rows for clusters."))
     else:
         blocks.append(Paragraph(_words(useful)))
+        if useful.rescaled:
+            blocks.append(Items(tuple(rescaling_lines(useful))))
         figures = [one for one in useful.excesses if one.scaling == useful.headline_scaling]
         chart = pairs_chart(
             [Pair(str(one.k), one.release, one.floor) for one in figures],
@@ -74,11 +76,8 @@ def _words(useful: Utility) -> str:
         f"k-means, started anew on the release, puts {percent(useful.excess_mean)} of the rows into another cluster "
         "than on the original, beyond what a second run on the original does (mean over the numbers of clusters)."
     )
+    if useful.excess_low is not None:
+        text += f" With another seed it is {percent(useful.excess_low)} to {percent(useful.excess_high)}."
     if useful.shared_max is not None:
         text += f" From the same starting centres it is at most {percent(useful.shared_max)}."
-    if useful.rescaled_worst is not None:
-        text += (
-            f" If the reader rescales the columns of the release by its own figures first, it is "
-            f"{percent(useful.rescaled_worst)} (the worse of two usual ways)."
-        )
     return text

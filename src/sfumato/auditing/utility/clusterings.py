@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
@@ -25,7 +23,7 @@ FREE_TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard k-means is tried; a function of the number of rows, see `effort_for`.
+    """How hard k-means is tried; for previews.
 
     Attributes
     ----------
@@ -65,35 +63,6 @@ class Found:
 
     labels: Labels
     centres: Floats
-
-
-def effort_for(n_rows: int, n_init: int, repetitions: int) -> Effort:
-    """Return how hard k-means is tried on a table.
-
-    Up to 5,000 rows every run has `n_init` starts, each to its end. Beyond that, every start makes ten rounds on
-    at most 10,000 rows and only the best is continued, on all rows; and free runs have half as many starts. Beyond
-    50,000 rows the best is continued to its end on the 10,000 rows, then for at most 300 rounds (named), 100 (shared
-    starts) and 30 (free) on all, and there are at most three repetitions. The named clustering always has `n_init`
-    starts.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows measured.
-
-    Examples
-    --------
-    >>> effort = effort_for(15_000, 20, 5)
-    >>> effort.named_starts, effort.free_starts, effort.start_rows, effort.repetitions
-    (20, 10, 10000, 5)
-    """
-    most = MOST_ROUNDS
-    if n_rows <= 5_000:
-        return Effort(n_init, n_init, most, n_rows, most, most, most, repetitions)
-    half, start_rows = max(1, n_init // 2), min(n_rows, 10_000)
-    if n_rows <= 50_000:
-        return Effort(n_init, half, 10, start_rows, most, most, most, repetitions)
-    return Effort(n_init, half, 10, start_rows, 300, 100, 30, min(repetitions, 3))
 
 
 def kmeans_from(points: Floats, centres: Floats, *, rounds: int = MOST_ROUNDS, tolerance: float = 0.0) -> Found:
@@ -138,38 +107,6 @@ def free_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:
     """
     start = _best_start(points, k, effort, effort.free_starts, seed)
     return kmeans_from(points, start, rounds=effort.free_rounds, tolerance=FREE_TOLERANCE)
-
-
-def original_clusterings(
-    points: Floats, k: int, effort: Effort, seed: int, seeds: Sequence[int]
-) -> tuple[Found, tuple[Labels, ...]]:
-    """Return the named clustering of an original and the labels of its re-runs.
-
-    Those of tables of up to 5,000 rows are kept in the process: several releases of one table are held against them.
-
-    Parameters
-    ----------
-    points, k, effort, seed
-        See `named_kmeans`.
-    seeds : sequence of int
-        Of the re-runs.
-    """
-    asked = (hashlib.blake2b(points.tobytes()).digest(), points.shape, k, effort, seed, tuple(seeds))
-    found = _known.get(asked)
-    if found is None:
-        named = named_kmeans(points, k, effort, seed)
-        found = named, tuple(free_kmeans(points, k, effort, other).labels for other in seeds)
-        for array in (named.labels, named.centres, *found[1]):
-            array.setflags(write=False)
-        if len(points) <= _MOST_ROWS:
-            if len(_known) >= _MOST_KNOWN:
-                _known.clear()
-            _known[asked] = found
-    return found
-
-
-_MOST_ROWS, _MOST_KNOWN = 5_000, 64
-_known: dict[tuple[Any, ...], tuple[Found, tuple[Labels, ...]]] = {}
 
 
 def _best_start(points: Floats, k: int, effort: Effort, starts: int, seed: int) -> Floats:

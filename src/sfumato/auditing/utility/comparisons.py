@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +16,21 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Flags, Floats
-from sfumato.auditing.utility.clusterings import (
-    Effort,
-    Found,
-    Labels,
-    chameleon_labels,
-    free_kmeans,
-    kmeans_from,
-    original_clusterings,
-    ward_labels,
-)
+from sfumato.auditing.utility.clusterings import chameleon_labels, kmeans_from, ward_labels
+from sfumato.auditing.utility.luck import Expected, expect, likeliest
+from sfumato.auditing.utility.optima import Optima, find_optima
 from sfumato.auditing.utility.rescaling import release_rescaling
-from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess
+from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
 from sfumato.exceptions import MissingComponentError, ParameterError
 
 Progress = Callable[[str, float], None]
 Rows = tuple[list[ClusteringAgreement], list[Excess]]
 
 MOST_CHAMELEON_ROWS = 2_000
+SHARED_ROUNDS = 300
+_NOISE = 0.01  # of a standard deviation: what it changes is the floor of clusterers that repeat themselves
+_MOST_KNOWN, _MOST_CELLS = 128, 20_000_000
+_known: dict[tuple[Any, ...], tuple[Optima, int]] = {}
 OTHER_COLUMNS = "the released columns are not those of the original"
 
 
@@ -45,19 +44,29 @@ class Study:
         Scaling -> array of shape (rows, columns), rows in an order drawn at random.
     same_columns : bool
         Whether released columns mean the same as the original ones.
-    effort : Effort
+    tries : int
+        Starts of a miner.
+    starts : int
+        Starts of each of two pools, from which what a miner finds is reckoned.
     seed : int
     """
 
     original: dict[str, Floats]
     released: dict[str, Floats]
     same_columns: bool
-    effort: Effort
+    tries: int
+    starts: int
     seed: int
 
-    def seed_of(self, k: int, repetition: int) -> int:
-        """Return the seed of a run; repetition 0 is the named clustering."""
-        return int(np.random.SeedSequence([self.seed, k, repetition]).generate_state(1)[0])
+    def starts_of(self, scaling: str) -> int:
+        """Return the starts of a pool; fewer for tables that are in the headline in no way."""
+        headline = next(iter(self.original.values()))
+        return self.starts if self.original[scaling] is headline else max(1, self.starts // 2)
+
+    def seeds_of(self, k: int) -> tuple[int, int]:
+        """Return the seeds of the two pools of starts."""
+        first, second = np.random.SeedSequence([self.seed, k]).generate_state(2).tolist()
+        return first, second
 
 
 def prepare_study(
@@ -66,7 +75,8 @@ def prepare_study(
     chosen: NDArray[np.int64],
     scalings: Sequence[str],
     same_columns: bool,
-    effort: Effort,
+    tries: int,
+    starts: int,
     seed: int,
     raw: Flags | None = None,
 ) -> Study:
@@ -80,7 +90,7 @@ def prepare_study(
         The release.
     chosen : array of shape (rows,)
         Positions of the rows to measure, in an order drawn at random.
-    same_columns, effort, seed
+    same_columns, tries, starts, seed
         See `Study`.
     raw : array of shape (d,), optional
         See `release_rescaling`.
@@ -92,15 +102,16 @@ def prepare_study(
         originals[name] = of_original.apply(before[chosen])
         releases[name] = of_release.apply(after[chosen])
     if {"owner", "std"} <= set(originals):
-        # the same table: its clusterings are computed once, see _kmeans_rows
+        # the same table: its optima are found once, see original_optima
         originals["std"] = originals["owner"]
-    return Study(originals, releases, same_columns, effort, seed)
+    return Study(originals, releases, same_columns, tries, starts, seed)
 
 
 def compare_all(
     study: Study,
     headline: str,
     clusters: Sequence[int],
+    beyond: Sequence[int],
     ward_rows: int,
     chameleon: bool,
     progress: Progress | None,
@@ -111,6 +122,8 @@ def compare_all(
     ----------
     headline : str
         The scaling in which Ward and Chameleon are compared.
+    beyond : sequence of int
+        Further numbers of clusters, for k-means in the headline's scaling only.
     ward_rows : int
         Most rows for Ward's tree.
     chameleon : bool
@@ -132,9 +145,10 @@ def compare_all(
         workers = min(2, os.cpu_count() or 1)
         with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
             jobs: dict[Future[Rows], str] = {pool.submit(_ward_rows, study, headline, clusters, ward_rows): "Ward"}
-            for k in sorted(clusters, reverse=True):
-                jobs[pool.submit(_kmeans_rows, study, k)] = f"k-means, {k} clusters"
-                if chameleon:
+            for k in sorted({*clusters, *beyond}, reverse=True):
+                scalings = list(study.original) if k in clusters else [headline]
+                jobs[pool.submit(_kmeans_rows, study, k, scalings)] = f"k-means, {k} clusters"
+                if chameleon and k in clusters:
                     jobs[pool.submit(_chameleon_rows, study, headline, k)] = f"Chameleon, {k} clusters"
             try:
                 for done, job in enumerate(as_completed(jobs), start=1):
@@ -149,27 +163,66 @@ def compare_all(
     return rows, excesses
 
 
-def _kmeans_rows(study: Study, k: int) -> Rows:
+def original_optima(points: Floats, k: int, starts: int, seeds: tuple[int, int], tries: int) -> tuple[Optima, int]:
+    """Return the optima of an original, and which of them is found most often.
+
+    They are kept in the process for a while: several scalings and several releases are held against them.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    k, starts, seeds
+        See `find_optima`.
+    tries : int
+        Starts of a miner.
+    """
+    asked = (hashlib.blake2b(points.tobytes()).digest(), points.shape, k, starts, seeds, tries)
+    found = _known.get(asked)
+    if found is None:
+        optima = find_optima(points, k, starts, seeds)
+        found = optima, likeliest(optima, tries)
+        while len(_known) >= _MOST_KNOWN or (_known and sum(map(_cells, _known.values())) > _MOST_CELLS):
+            _known.pop(next(iter(_known)), None)
+        _known[asked] = found
+    return found
+
+
+def _cells(kept: tuple[Optima, int]) -> int:
+    return sum(labels.size for labels in kept[0].labels)
+
+
+def luck_of(study: Study, scaling: str, k: int) -> tuple[Expected, Optima, int]:
+    """Return what a miner may expect, the optima of the original, and which of them is found most often.
+
+    Parameters
+    ----------
+    study : Study
+    scaling : str
+    k : int
+    """
+    original, starts, seeds = study.original[scaling], study.starts_of(scaling), study.seeds_of(k)
+    before, named = original_optima(original, k, starts, seeds, study.tries)
+    after = find_optima(study.released[scaling], k, starts, seeds, like=original)
+    return expect(before, after, study.tries), before, named
+
+
+def _kmeans_rows(study: Study, k: int, scalings: Sequence[str]) -> Rows:
     rows: list[ClusteringAgreement] = []
     excesses: list[Excess] = []
-    seeds = [study.seed_of(k, 1 + repetition) for repetition in range(study.effort.repetitions)]
-    done: dict[int, tuple[Found, tuple[Labels, ...]]] = {}
-    for scaling, points in study.original.items():
-        if id(points) not in done:
-            done[id(points)] = original_clusterings(points, k, study.effort, study.seed_of(k, 0), seeds)
-        named, again = done[id(points)]
-        labels, centres = named.labels, named.centres
+    for scaling in scalings:
         released = study.released[scaling]
-        rerun_row, floor = agreement("k-means", k, scaling, "rerun", labels, again)
-        found = [free_kmeans(released, k, study.effort, seed).labels for seed in seeds]
-        free_row, missed = agreement("k-means", k, scaling, "free", labels, found)
+        found, before, named = luck_of(study, scaling, k)
+        runs = 2 * before.starts
+        rows += [
+            found_agreement(k, scaling, "rerun", len(released), runs, found.floor),
+            found_agreement(k, scaling, "free", len(released), runs, found.release),
+        ]
         if study.same_columns:
-            shared = kmeans_from(released, centres, rounds=study.effort.shared_rounds)
-            shared_row, _ = agreement("k-means", k, scaling, "shared", labels, [shared.labels])
+            shared = kmeans_from(released, before.centres[named], rounds=SHARED_ROUNDS)
+            rows.append(agreement("k-means", k, scaling, "shared", before.labels[named], [shared.labels])[0])
         else:
-            shared_row = does_not_apply(k, scaling, "shared", OTHER_COLUMNS)
-        rows += [rerun_row, free_row, shared_row]
-        excesses.append(excess(k, scaling, missed, floor))
+            rows.append(does_not_apply(k, scaling, "shared", OTHER_COLUMNS))
+        excesses.append(excess(k, scaling, found))
     return rows, excesses
 
 
@@ -181,20 +234,31 @@ def _ward_rows(study: Study, scaling: str, clusters: Sequence[int], most_rows: i
         if k not in usable
     ]
     if usable:
-        before = ward_labels(study.original[scaling][:most_rows], usable)
-        after = ward_labels(study.released[scaling][:most_rows], usable)
-        rows += [agreement("ward", k, scaling, None, before[k], [after[k]])[0] for k in usable]
+        points = study.original[scaling][:most_rows]
+        before = ward_labels(points, usable)
+        tables = {None: study.released[scaling][:most_rows], "rerun": _touched(points, study.seed)}
+        for start, table in tables.items():
+            after = ward_labels(table, usable)
+            rows += [agreement("ward", k, scaling, start, before[k], [after[k]])[0] for k in usable]
     return rows, []
 
 
 def _chameleon_rows(study: Study, scaling: str, k: int) -> Rows:
-    seed = study.seed_of(k, 0) % 2**31
+    seed = study.seeds_of(k)[0] % 2**31
+    points = study.original[scaling][:MOST_CHAMELEON_ROWS]
+    tables = {None: study.released[scaling][:MOST_CHAMELEON_ROWS], "rerun": _touched(points, study.seed)}
     try:
-        before = chameleon_labels(study.original[scaling][:MOST_CHAMELEON_ROWS], k, seed)
-        after = chameleon_labels(study.released[scaling][:MOST_CHAMELEON_ROWS], k, seed)
+        before = chameleon_labels(points, k, seed)
+        found = {start: chameleon_labels(table, k, seed) for start, table in tables.items()}
     except (MissingComponentError, ParameterError) as error:
         return [does_not_apply(k, scaling, None, error.message, "chameleon")], []
-    return [agreement("chameleon", k, scaling, None, before, [after])[0]], []
+    return [agreement("chameleon", k, scaling, start, before, [labels])[0] for start, labels in found.items()], []
+
+
+def _touched(points: Floats, seed: int) -> Floats:
+    """Return the original with a little noise."""
+    noise = np.random.default_rng([seed, 3]).normal(size=points.shape)
+    return np.asarray(points + _NOISE * points.std(axis=0) * noise)
 
 
 def does_not_apply(

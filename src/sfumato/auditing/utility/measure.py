@@ -7,14 +7,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.auditing.utility.clusterings import effort_for
 from sfumato.auditing.utility.comparisons import OTHER_COLUMNS, Progress, compare_all, does_not_apply, prepare_study
+from sfumato.auditing.utility.luck import INTERVAL
+from sfumato.auditing.utility.optima import CORE, LOOK
 from sfumato.auditing.utility.rescaling import SCALINGS, one_hot
-from sfumato.auditing.utility.result import INTERVAL, ClusteringAgreement, Utility
+from sfumato.auditing.utility.result import ClusteringAgreement, Excess, Utility
 from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError
 
 STABLE_FLOOR = 0.01
+MOST_ROWS = 60_000
 
 
 def measure_utility(
@@ -23,9 +25,10 @@ def measure_utility(
     *,
     clusters: Iterable[int] = range(2, 9),
     n_init: int = 20,
-    repetitions: int = 5,
-    max_rows: int = 100_000,
-    ward_rows: int = 5_000,
+    repetitions: int = 4,
+    max_rows: int = MOST_ROWS,
+    ward_rows: int = 2_000,
+    beyond: Iterable[int] = (),
     chameleon: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
@@ -35,14 +38,12 @@ def measure_utility(
 ) -> Utility:
     """Compare the clusters of a release with those of its original.
 
-    For every number of clusters k and every scaling the *named* clustering is the best of `n_init` k-means++
-    starts on the original in that scaling, continued until no label changes. Against it stand Lloyd's
-    k-means on the release from the named centres (shared starts), the best of several k-means++ starts on the
-    release (free starts), and the same, with the same seeds, on the original (the re-run floor). Ward's and
-    Chameleon's clusterings of the release are compared with those of the original.
-
-    Tables with more than 5,000 rows are searched with less effort, see
-    `sfumato.auditing.utility.clusterings.effort_for`; the result says with how much.
+    A miner takes the best of `n_init` k-means++ starts. For every number of clusters and every scaling many starts
+    tell which optima there are on the original and on the release, and how often each is found
+    (`sfumato.auditing.utility.optima`); from that follows, without throwing dice, how many rows a miner of the release
+    may expect to find in another cluster than a miner of the original (free starts), and a second miner of the
+    original (the re-run floor). Besides, k-means runs on the release from the centres that are found most often on the
+    original (shared starts). Ward's and Chameleon's clusterings of the release are compared with those of the original.
 
     Parameters
     ----------
@@ -53,13 +54,15 @@ def measure_utility(
     clusters : iterable of int
         Numbers of clusters, at least 2 each. Those without more distinct rows in the original are left out.
     n_init : int
-        Starts of the named clusterings, and of the free runs on small tables.
+        Starts of a miner.
     repetitions : int
-        Free runs with different seeds.
+        How many miners' starts are tried on each table, in two pools; fewer in other scalings than the headline's.
     max_rows : int
         Most rows that are clustered, drawn at random.
     ward_rows : int
         Most rows for Ward's tree.
+    beyond : iterable of int
+        Further numbers of clusters, for k-means in the headline's scaling, in no mean.
     chameleon : bool
         Whether to cluster with Chameleon too, on at most 2,000 rows.
     seed : int
@@ -104,32 +107,41 @@ def measure_utility(
     if same and categories:
         (before, after), raw = one_hot([before, after], categories)
     chosen = np.random.default_rng(int(seed)).permutation(len(before))[:max_rows]
-    effort = effort_for(len(chosen), n_init, repetitions)
-    study = prepare_study(before, after, chosen, applied, same, effort, int(seed), raw)
+    starts = pool_size(n_init, repetitions)
+    study = prepare_study(before, after, chosen, applied, same, n_init, starts, int(seed), raw)
     headline = applied[0]
     measured, notes = _with_enough_rows(study.original[headline], counts)
-    rows, excesses = compare_all(study, headline, measured, ward_rows, chameleon, progress)
+    further = tuple(k for k in _checked_clusters(beyond) if k not in counts) if (beyond := tuple(beyond)) else ()
+    more = _with_enough_rows(study.original[headline], further)[0] if further else []
+    rows, excesses = compare_all(study, headline, measured, more, ward_rows, chameleon, progress)
     if not same:
         rows += [does_not_apply(k, "owner", start, OTHER_COLUMNS) for k in measured for start in ("shared", "free")]
         notes.append(f"shared starts and the owner's scaling do not apply: {OTHER_COLUMNS}")
-    if effort.start_rows < len(chosen):
+    if len(chosen) > CORE:
         notes.append(
-            f"k-means starts were tried for {effort.start_rounds} rounds on {effort.start_rows} rows, and the best was "
-            f"continued on all: at most {effort.named_rounds} rounds for the named clusterings, {effort.free_rounds} "
-            "for free runs"
+            f"k-means started on samples of {CORE:,} rows and was looked at on {min(LOOK, len(chosen)):,}; optima that "
+            f"may be the best were carried to a fixed point on {len(chosen):,}"
         )
     if len(chosen) < len(before):
-        notes.append(f"measured on {len(chosen)} of {len(before)} rows, drawn at random")
+        notes.append(f"clusters were measured on {len(chosen)} of {len(before)} rows, drawn at random")
     order = {name: place for place, name in enumerate(("k-means", "ward", "chameleon"))}
     rows.sort(key=lambda row: (order[row.clusterer], row.k, list(SCALINGS).index(row.scaling), row.start or ""))
     excesses.sort(key=lambda row: (row.k, list(SCALINGS).index(row.scaling)))
-    stable = [row for row in excesses if row.scaling == headline and row.floor < STABLE_FLOOR]
-    rescaled = [_mean([row.excess for row in excesses if row.scaling == name]) for name in ("std", "range")]
+    outside = tuple(row for row in excesses if row.k in more)
+    excesses = [row for row in excesses if row.k not in more]
+    heads = [row for row in excesses if row.scaling == headline]
+    stable = [row for row in heads if row.floor < STABLE_FLOOR]
+    rescaled: dict[str, float] = {
+        name: float(np.mean([row.excess for row in excesses if row.scaling == name]))
+        for name in ("std", "range")
+        if name in applied and excesses
+    }
+    low, high = _interval(heads)
     return Utility(
-        excess_mean=_mean([row.excess for row in excesses if row.scaling == headline]),
+        excess_mean=_mean([row.excess for row in heads]),
         excess_stable=_mean([row.excess for row in stable]),
         shared_max=_largest(_shared(rows, {"owner"})),
-        rescaled_worst=_largest([value for value in rescaled if value is not None]),
+        rescaled_worst=_largest(list(rescaled.values())),
         rescaled_shared_max=_largest(_shared(rows, {"std", "range"})),
         headline_scaling=headline,
         stable_clusters=tuple(row.k for row in stable),
@@ -138,15 +150,47 @@ def measure_utility(
         released_columns=after.shape[1],
         rows_measured=len(chosen),
         tree_rows=min(ward_rows, len(chosen)),
-        named_starts=effort.named_starts,
-        free_starts=effort.free_starts,
-        repetitions=effort.repetitions,
+        named_starts=2 * starts,
+        free_starts=n_init,
+        repetitions=repetitions,
         seed=int(seed),
         interval=INTERVAL,
         agreements=tuple(rows),
         excesses=tuple(excesses),
         notes=tuple(notes),
+        excess_low=low,
+        excess_high=high,
+        rescaled=rescaled,
+        beyond=outside,
     )
+
+
+def pool_size(n_init: int, repetitions: int) -> int:
+    """Return how many starts each of the two pools has.
+
+    Parameters
+    ----------
+    n_init : int
+        Starts of a miner.
+    repetitions : int
+        Miners.
+
+    Examples
+    --------
+    >>> pool_size(20, 4), pool_size(3, 1)
+    (40, 3)
+    """
+    return max(n_init, n_init * repetitions // 2)
+
+
+def _interval(heads: Sequence[Excess]) -> tuple[float | None, float | None]:
+    """Return where the mean over the numbers of clusters may lie: their luck is independent."""
+    if not heads:
+        return None, None
+    mean = float(np.mean([row.excess for row in heads]))
+    half = [(row.difference_high or 0.0) - (row.release - row.floor) for row in heads]
+    reach = float(np.sqrt(np.sum(np.square(half)))) / len(heads)
+    return max(0.0, mean - reach), min(1.0, mean + reach)
 
 
 def _with_enough_rows(points: Floats, clusters: Sequence[int]) -> tuple[list[int], list[str]]:

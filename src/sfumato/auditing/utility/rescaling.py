@@ -16,6 +16,11 @@ SCALINGS = {
     "range": "each table by its own minima and ranges",
     "none": "both tables as they are",
 }
+#: what a miner does who rescales a release by its own figures, and what to tell them
+OWN = {
+    "std": ("standard deviations (z-score)", "give the original's means and standard deviations with the release"),
+    "range": ("minima and maxima (min-max)", "advise against it, or give the original's minima and maxima"),
+}
 # Squares of larger numbers, summed over a table, leave the range of floats; no cluster is told apart out there.
 LARGEST = 1e140
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtrit
 
 from sfumato.metrics import adjusted_rand, misclassification_rate, variation_of_information
 
-INTERVAL = "95 % t interval of the mean over repetitions, cut at the ends of the scale"
 _LEVEL = 0.95
+
+if TYPE_CHECKING:
+    from sfumato.auditing.utility.luck import Expected
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,9 @@ class ClusteringAgreement:
         One of `sfumato.auditing.utility.rescaling.SCALINGS`; the named clustering is of the original in the same kind
         of scaling.
     start : str or None
-        "shared": the release from the named centres; "free": the release from k-means++ starts; "rerun": the
-        original from the same free starts, which is the floor. None for clusterers without starts.
+        "shared": the release from the centres that are found most often on the original; "free": the release from
+        k-means++ starts; "rerun": a second run on the original, which is the floor, for clusterers without starts the
+        original with noise of 1 % of a standard deviation. None: the release, for clusterers without starts.
     rows : int
         Rows measured.
     repetitions : int
@@ -77,11 +80,11 @@ class Excess:
     k : int
     scaling : str
     release, floor : float
-        Mean misclassification of the free runs on the release, and of the re-runs on the original.
+        Expected misclassification of a miner on the release, and of a second one on the original.
     excess : float
         max(0, release - floor).
     difference_low, difference_high : float or None
-        t interval of release - floor over pairs of runs with the same seed; None with one repetition.
+        Interval of release - floor.
     """
 
     k: int
@@ -127,6 +130,12 @@ class Utility:
     excesses : tuple of Excess
     notes : tuple of str
         What was left out, and why.
+    excess_low, excess_high : float or None
+        Interval of `excess_mean`: where audits with another seed lie.
+    rescaled : dict
+        Scaling -> mean excess after the miner's own rescaling.
+    beyond : tuple of Excess
+        The headline's figures for further numbers of clusters, which are in no mean.
     """
 
     excess_mean: float | None
@@ -149,6 +158,10 @@ class Utility:
     agreements: tuple[ClusteringAgreement, ...]
     excesses: tuple[Excess, ...]
     notes: tuple[str, ...]
+    excess_low: float | None = None
+    excess_high: float | None = None
+    rescaled: dict[str, float] = field(default_factory=dict)
+    beyond: tuple[Excess, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         """Return dicts, tuples, strings, numbers and None only."""
@@ -214,28 +227,38 @@ def agreement(
     return row, missed
 
 
-def excess(k: int, scaling: str, release: Sequence[float], floor: Sequence[float]) -> Excess:
-    """Return the excess of the release over the floor, from runs with the same seeds.
+def found_agreement(
+    k: int, scaling: str, start: str, rows: int, runs: int, figures: tuple[Estimate, Estimate, Estimate]
+) -> ClusteringAgreement:
+    """Return the row of expected figures.
+
+    Parameters
+    ----------
+    k, scaling, start, rows
+        See `ClusteringAgreement`.
+    runs : int
+        Starts behind the figures.
+    figures : tuple of Estimate
+        Misclassification, variation of information, adjusted Rand index.
+    """
+    return ClusteringAgreement("k-means", k, scaling, start, rows, runs, *figures)
+
+
+def excess(k: int, scaling: str, found: Expected) -> Excess:
+    """Return the excess of the release over the floor.
 
     Parameters
     ----------
     k, scaling
         See `Excess`.
-    release, floor : sequence of float
-        Misclassification of each run.
-
-    Examples
-    --------
-    >>> excess(3, "owner", [0.25], [0.5])
-    Excess(k=3, scaling='owner', release=0.25, floor=0.5, excess=0.0, difference_low=None, difference_high=None)
+    found : Expected
     """
-    difference = estimate([after - before for after, before in zip(release, floor, strict=True)], -1.0, 1.0)
     return Excess(
         k=k,
         scaling=scaling,
-        release=float(np.mean(release)),
-        floor=float(np.mean(floor)),
-        excess=max(0.0, difference.mean),
-        difference_low=difference.low,
-        difference_high=difference.high,
+        release=found.release[0].mean,
+        floor=found.floor[0].mean,
+        excess=max(0.0, found.difference.mean),
+        difference_low=found.difference.low,
+        difference_high=found.difference.high,
     )

@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
-from sfumato.auditing.utility.clusterings import Labels, effort_for, free_kmeans, kmeans_from, original_clusterings
-from sfumato.auditing.utility.comparisons import Study, prepare_study
+from sfumato.auditing.utility.clusterings import kmeans_from
+from sfumato.auditing.utility.comparisons import SHARED_ROUNDS, Study, luck_of, prepare_study
+from sfumato.auditing.utility.measure import MOST_ROWS, pool_size
 from sfumato.auditing.utility.rescaling import one_hot
 from sfumato.auditing.utility.result import Excess, excess
 from sfumato.metrics import misclassification_rate
@@ -46,13 +47,6 @@ class Usefulness:
     by_clusters: tuple[Excess, ...]
 
 
-@dataclass(frozen=True)
-class _Original:
-    labels: Labels
-    centres: Floats
-    floor: tuple[float, ...]
-
-
 class Yardstick:
     """Measures releases of one table.
 
@@ -79,8 +73,8 @@ class Yardstick:
         *,
         clusters: Sequence[int] = tuple(range(2, 9)),
         n_init: int = 20,
-        repetitions: int = 5,
-        max_rows: int = 100_000,
+        repetitions: int = 4,
+        max_rows: int = MOST_ROWS,
         seed: int = 0,
         categories: Sequence[int] = (),
     ) -> None:
@@ -89,9 +83,8 @@ class Yardstick:
         self._chosen = np.random.default_rng(seed).permutation(len(original))[:max_rows]
         distinct = len(np.unique(original[self._chosen], axis=0))
         self.clusters = tuple(k for k in clusters if k < distinct)
-        self._effort = effort_for(len(self._chosen), n_init, repetitions)
+        self._tries, self._starts = n_init, pool_size(n_init, repetitions)
         self._seed = seed
-        self._done: dict[tuple[str, int], _Original] = {}
 
     def __repr__(self) -> str:
         return f"Yardstick(rows={len(self._chosen)}, clusters={self.clusters})"
@@ -112,7 +105,9 @@ class Yardstick:
         before, after, raw = self._original, released, None
         if same_columns and self._categories:
             (before, after), raw = one_hot([before, after], self._categories)
-        study = prepare_study(before, after, self._chosen, scalings, same_columns, self._effort, self._seed, raw)
+        study = prepare_study(
+            before, after, self._chosen, scalings, same_columns, self._tries, self._starts, self._seed, raw
+        )
         jobs = [(scaling, k) for scaling in scalings for k in sorted(self.clusters, reverse=True)]
         with threadpool_limits(limits=1), warnings.catch_warnings():
             # a release may have fewer distinct rows than clusters: then that is what a miner finds
@@ -132,25 +127,9 @@ class Yardstick:
         )
 
     def _compare(self, study: Study, scaling: str, k: int) -> tuple[Excess, float | None]:
-        before = self._named(study, scaling, k)
-        points = study.released[scaling]
-        runs = [free_kmeans(points, k, study.effort, seed).labels for seed in self._seeds(study, k)]
-        missed = [misclassification_rate(before.labels, labels) for labels in runs]
+        found, before, named = luck_of(study, scaling, k)
         shared = None
         if scaling == "owner":
-            labels = kmeans_from(points, before.centres, rounds=study.effort.shared_rounds).labels
-            shared = misclassification_rate(before.labels, labels)
-        return excess(k, scaling, missed, before.floor), shared
-
-    def _named(self, study: Study, scaling: str, k: int) -> _Original:
-        kind = "std" if scaling == "owner" else scaling  # the same table: its clusterings are computed once
-        if (kind, k) not in self._done:
-            points = study.original[scaling]
-            seeds = self._seeds(study, k)
-            named, again = original_clusterings(points, k, study.effort, study.seed_of(k, 0), seeds)
-            floor = tuple(misclassification_rate(named.labels, labels) for labels in again)
-            self._done[kind, k] = _Original(named.labels, named.centres, floor)
-        return self._done[kind, k]
-
-    def _seeds(self, study: Study, k: int) -> list[int]:
-        return [study.seed_of(k, 1 + repetition) for repetition in range(study.effort.repetitions)]
+            labels = kmeans_from(study.released[scaling], before.centres[named], rounds=SHARED_ROUNDS).labels
+            shared = misclassification_rate(before.labels[named], labels)
+        return excess(k, scaling, found), shared
