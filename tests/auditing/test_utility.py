@@ -84,7 +84,9 @@ def test_on_wine_three_clusters_are_stable_and_others_are_not(wine_copy):
     assert max(floors.values()) > 0.1
     assert 3 in wine_copy.stable_clusters
     assert 8 not in wine_copy.stable_clusters
-    assert [row.k for row in rows_of(wine_copy, scaling="owner", start="rerun")] == list(range(2, 9))
+    assert [row.k for row in rows_of(wine_copy, clusterer="k-means", scaling="owner", start="rerun")] == list(
+        range(2, 9)
+    )
 
 
 def test_on_wine_noise_costs_more_the_more_there_is(wine):
@@ -306,10 +308,10 @@ def test_starts_on_samples_find_the_optimum_of_all_rows_and_the_note_says_so():
 
 
 def test_another_seed_lies_in_the_interval_where_optima_are_rare():
-    table = blobs(2000, 4, 5, spread=1.0)
+    table = blobs(800, 4, 5, spread=1.0)
     noisy = table + 0.3 * np.random.default_rng(3).normal(size=table.shape)
-    options = {"clusters": [3, 4, 6], "scalings": ["owner"], "ward_rows": 50}
-    found = [measure_utility(table, noisy, **options, seed=seed) for seed in range(4)]
+    options = {"clusters": [3, 4], "scalings": ["owner"], "ward_rows": 50}
+    found = [measure_utility(table, noisy, **options, seed=seed) for seed in range(3)]
     inside = [a.excess_low <= b.excess_mean <= a.excess_high for a in found for b in found if a is not b]
     assert np.mean(inside) >= 0.9
     assert np.std([one.excess_mean for one in found]) < 0.01

@@ -83,7 +83,7 @@ def render_text(audit: Audit) -> str:
         lines.append(f"  misclassified beyond a re-run, mean over k: {percent(audit.utility.excess_mean)}")
         if audit.utility.excess_low is not None:
             between = f"{percent(audit.utility.excess_low)} to {percent(audit.utility.excess_high)}"
-            lines.append(f"  with another seed: {between}")
+            lines.append(f"  measured again from other starts: {between}")
         lines += [f"  {line}" for line in rescaling_lines(audit.utility)]
         lines.append(f"  with shared starts, worst k: {percent(audit.utility.shared_max)}")
         lines.append("  k   release   re-run of the original   shared starts")

@@ -77,7 +77,9 @@ def _words(useful: Utility) -> str:
         "than on the original, beyond what a second run on the original does (mean over the numbers of clusters)."
     )
     if useful.excess_low is not None:
-        text += f" With another seed it is {percent(useful.excess_low)} to {percent(useful.excess_high)}."
+        text += (
+            f" Measured again from other starts it is {percent(useful.excess_low)} to {percent(useful.excess_high)}."
+        )
     if useful.shared_max is not None:
         text += f" From the same starting centres it is at most {percent(useful.shared_max)}."
     return text

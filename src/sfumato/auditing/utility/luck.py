@@ -65,7 +65,7 @@ def expect(before: Optima, after: Optima, tries: int) -> Expected:
     return Expected(
         (_around(lost[0], spread[0], 0.0), Estimate(lost[1], None, None), Estimate(lost[2], None, None)),
         (_around(floor[0], spread[1], 0.0), Estimate(floor[1], None, None), Estimate(floor[2], None, None)),
-        _around(round(lost[0] - floor[0], 12), apart, -1.0),
+        _around(0.0 if abs(lost[0] - floor[0]) < 1e-12 else lost[0] - floor[0], apart, -1.0),
     )
 
 
