@@ -55,10 +55,10 @@ def expect(before: Optima, after: Optima, tries: int) -> Expected:
     figures = _Figures(before, after)
     same = figures.matched()
     told = figures.of(*_chances(before, after, before.hits, after.hits, same, tries, 0))
-    again = []
+    again = []  # each table by its own hits: what the two share would hide how much luck there is
     for seed in range(1, _AGAIN + 1):
         drawn = _drawn(before, seed), _drawn(after, seed)
-        again.append([values[0] for values in figures.of(*_chances(before, after, *drawn, same, tries, seed))])
+        again.append([values[0] for values in figures.of(*_chances(before, after, *drawn, [], tries, seed))])
     lost, floor = ([float(value) for value in values] for values in told)
     spread = np.std(again, axis=0, ddof=1).tolist()
     apart = float(np.std([one[0] - one[1] for one in again], ddof=1))
