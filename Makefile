@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory
+.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -111,6 +111,17 @@ tutorial: $(STAMP) ## what the commands of the tutorial print, and the measured 
 
 golden-reports: $(STAMP) ## regenerate the golden report pages (look at the difference first)
 	$(BIN)/python -m tests.report.reports
+
+SECONDS ?= 60
+hunt: $(STAMP) ## odd tables, damaged files, failing system calls; SECONDS=3600 for an hour, WRITE=--write for docs/reliability.md
+	$(BIN)/python -m tools.hunt.run $(SECONDS) $(WRITE)
+
+lock: $(STAMP) ## the versions and hashes of everything that development needs, into requirements-dev.lock (needs uv)
+	uv pip compile pyproject.toml --all-extras --group dev --group site --generate-hashes --no-emit-index-url \
+	  --python-version 3.11 --custom-compile-command "make lock" -q -o requirements-dev.lock
+
+stale: ## which generated pages are older than what they tell of
+	@$(PYTHON) tools/stale.py
 
 clean: ## remove the environment and everything generated
 	rm -rf $(VENV) $(DEMO) demo-output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,6 +20,9 @@ from sfumato.auditing.grading import MEANINGS
 from sfumato.datasets import demo_table
 from sfumato.tuning.comparison_text import by_merit, number
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tools.made_from import stamped
+
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE, IMAGES = ROOT / "docs" / "guide", ROOT / "docs" / "img"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -79,7 +82,7 @@ def fill(path: Path, mark: str, text: str) -> None:
     """Replace what stands between two marks of a page."""
     pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", flags=re.DOTALL)
     page = path.read_text(encoding="utf-8")
-    path.write_text(pattern.sub(lambda found: f"{found[1]}{text}\n{found[2]}", page), encoding="utf-8")
+    path.write_text(stamped(pattern.sub(lambda found: f"{found[1]}{text}\n{found[2]}", page)), encoding="utf-8")
 
 
 def picture_of_a_report() -> None:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 import sfumato as sf  # noqa: E402
 from sfumato.attack import attacks  # noqa: E402
 from tests.auditing.reference import SETTINGS, dense, perturber  # noqa: E402
+from tools.made_from import stamped  # noqa: E402
 
 SEED = 2
 
@@ -86,5 +87,6 @@ if __name__ == "__main__":
     page = ROOT / "docs" / "attacks.md"
     pattern = re.compile(r"(<!-- matrix -->\n).*?(\n<!-- /matrix -->)", flags=re.DOTALL)
     made = matrix(tables(Path(os.environ["SFUMATO_DATA"])))
-    page.write_text(pattern.sub(lambda m: m[1] + made + m[2], page.read_text(encoding="utf-8")), encoding="utf-8")
+    text = pattern.sub(lambda m: m[1] + made + m[2], page.read_text(encoding="utf-8"))
+    page.write_text(stamped(text), encoding="utf-8")
     print("wrote docs/attacks.md")

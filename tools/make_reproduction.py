@@ -14,6 +14,9 @@ from sfumato.exceptions import SfumatoError
 from sfumato.papers import Reproduction, papers, reproduce, to_html, to_json, to_markdown
 from sfumato.papers.rendering.svg import figure_svg
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tools.made_from import stamped
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
@@ -26,7 +29,7 @@ def write_docs(results: list[Reproduction], folder: Path) -> None:
             name = f"{result.paper}-{figure.name.lower().replace(' ', '-')}.svg"
             (images / name).write_text(figure_svg(figure) + "\n", encoding="utf-8")
             shown[f"{result.paper} {figure.name}"] = f"reproduction/{name}"
-    (folder / "reproduction.md").write_text(to_markdown(results, shown), encoding="utf-8")
+    (folder / "reproduction.md").write_text(stamped(to_markdown(results, shown)), encoding="utf-8")
 
 
 def progress() -> object:

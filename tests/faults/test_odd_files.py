@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -63,3 +65,34 @@ def test_a_policy_of_endless_depth_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text("x = " + "[" * 5000 + "]" * 5000)
     with pytest.raises(PolicyError, match="too deep"):
         read_policy(tmp_path / "p.toml")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (pl.DataFrame({"a": [1e-310, 2e-310, 5e-310], "b": [1.0, 2.0, 9.0]}), "differ by less than 1e-150"),
+        (pl.DataFrame({"a": pl.Series([1, 2, 5], dtype=pl.Int128), "b": [1.0, 2.0, 9.0]}), "too long"),
+        (pa.record_batch({"a": [1.0, 2.0, 5.0], "b": [3.0, 4.0, 1.0]}), "a record batch"),
+    ],
+)
+def test_dataframes_that_cannot_be_blurred_are_refused(table: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        sf.perturb.AdditiveNoise(insecure_seed=1).fit_transform(table)
+
+
+def test_bounds_between_two_whole_numbers_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("a,b\n1,1.5\n2,2.5\n1,9.5\n")
+    (tmp_path / "p.toml").write_text('[method]\nname = "adp"\n[column.a]\nbounds = [1.2, 1.8]\n')
+    with pytest.raises(sf.exceptions.ParameterError, match="lies within its bounds"):
+        sf.release(tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "p.toml", key=tmp_path / "k")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_release_whose_columns_are_named_by_numbers_is_joined(tmp_path: Path, ending: str) -> None:
+    table = pl.DataFrame({"name": ["x", "y", "z", "w"], "5": [1.5, 2.5, 3.5, 4.5], "7": [1.5, 0.5, 2.5, 9.5]})
+    table.write_csv(tmp_path / "in.csv")
+    out = tmp_path / f"out.{ending}"
+    sf.release(tmp_path / "in.csv", out, method="adp", identifier=["name"], key=tmp_path / "k")
+    pl.DataFrame({"label": [1, 2, 3, 4]}).write_csv(tmp_path / "labels.csv")
+    sf.join(tmp_path / "labels.csv", tmp_path / "in.csv", tmp_path / "joined.csv", tmp_path / "k", released=out)
+    assert pl.read_csv(tmp_path / "joined.csv")["label"].sort().to_list() == [1, 2, 3, 4]

@@ -16,6 +16,7 @@ from tools.frontier.chart import frontier_chart
 from tools.frontier.ladder_page import ladder_parts
 from tools.frontier.tables import TABLES
 from tools.frontier.tuned import LEAST_EXCESS, PAPERS
+from tools.made_from import stamped
 
 __all__ = ["render"]
 
@@ -38,7 +39,7 @@ def render(results: Path, docs: Path) -> None:
         _mixing_table(measured, exact=True),
     ]
     parts += [_RESCALED, _rescaled_table(measured), _OTHERS, _methods_table(measured), _RATIO, _ratio_table(measured)]
-    (docs / "frontier.md").write_text("\n".join(parts) + "\n")
+    (docs / "frontier.md").write_text(stamped("\n".join(parts) + "\n"))
     (docs / "img" / "frontier.svg").write_text(stand_alone(frontier_chart(measured)))
     print("frontier: wrote docs/frontier.md and docs/img/frontier.svg")
 

@@ -171,13 +171,15 @@ class RowsLeft:
             yield raw.without(self._held)
 
 
-def check_headers(names: Sequence[str], what: str) -> None:
+def check_headers(names: Sequence[str], what: str, *, sure: bool = False) -> None:
     """Raise unless every column has a harmless name of its own.
 
     Parameters
     ----------
     what : str
         How errors call the file.
+    sure : bool
+        Whether these are names for sure; the first line of a text file may be a row.
 
     Examples
     --------
@@ -206,7 +208,7 @@ def check_headers(names: Sequence[str], what: str) -> None:
                 hint="rename the column",
             )
     require_own_names(names, what)
-    if all(is_number(name) for name in names):
+    if not sure and all(is_number(name) for name in names):
         raise DataError(
             f"{what}: the first line holds numbers only, so the column names are missing",
             hint="put a line with the column names first",

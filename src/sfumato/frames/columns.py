@@ -33,6 +33,10 @@ def as_array(table: Any, what: str) -> NDArray[Any]:
             f"{what}: sparse matrices are not supported; noise would fill their zeros anyway",
             hint="pass table.toarray() if it fits in memory",
         )
+    if hasattr(table, "to_struct_array") and hasattr(table, "num_rows"):
+        raise DataError(
+            f"{what}: a record batch, whose names an array would lose", hint="pass pyarrow.Table.from_batches([batch])"
+        )
     if isinstance(table, nw.Series) or (hasattr(table, "ndim") and table.ndim == 1 and hasattr(table, "name")):
         raise DataError(f"{what}: a single column, not a table", hint="pass a dataframe: column.to_frame()")
     if isinstance(table, np.ma.MaskedArray):
@@ -104,6 +108,8 @@ def kind_of_dtype(dtype: np.dtype[Any]) -> str:
 def kind_of_series(series: Any, name: str, what: str) -> str:
     """Return the kind of a dataframe's column, or raise for text and missing values."""
     dtype = series.dtype
+    if dtype in (nw.Int128, nw.UInt128):
+        raise DataError(f"{what}: column {name!r} holds {dtype}, which is too long", hint="cast it to Int64 or Float64")
     if dtype.is_integer() or dtype == nw.Boolean:
         kind = "integer"
     elif dtype.is_numeric():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sfumato.core.summaries import Gathered, Summary, Survey, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.coded import CodedColumns
-from sfumato.files.schema import Look, Schema, coarse_range
+from sfumato.files.schema import Look, NumberColumn, Schema, coarse_range
 from sfumato.files.source import Described
 from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.pipeline.drawn import public_fills, public_schema
@@ -248,10 +249,25 @@ def _bounds(schema: Schema, plan: Plan) -> dict[str, tuple[float, float]]:
     out = {}
     for column in schema.numbers:
         if column.rules.bounds is not None:
+            _require_room(column)
             out[column.name] = column.rules.bounds
         elif plan.policy.method is None:
             out[column.name] = coarse_range(column.low, column.high)
     return out
+
+
+def _require_room(column: NumberColumn) -> None:
+    """Raise if no number with the column's decimals lies within its bounds."""
+    assert column.rules.bounds is not None
+    decimals = 0 if column.kind == "integer" else column.decimals
+    if decimals is None or decimals > 15:
+        return
+    low, high = (round(bound * 10**decimals, 6) for bound in column.rules.bounds)
+    if ceil(low) > floor(high):
+        raise ParameterError(
+            f"no value of column {column.name!r} lies within its bounds: it has {decimals} decimals",
+            hint="widen the bounds in the policy, or give the column more decimals",
+        )
 
 
 def _gaps(schema: Schema, cells: Cells) -> dict[str, float]:

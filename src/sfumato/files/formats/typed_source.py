@@ -49,7 +49,7 @@ class TypedSource:
                 )
         self.types = dict(schemas[0])
         self.names = tuple(self.types)
-        check_headers(self.names, str(path))
+        check_headers(self.names, str(path), sure=True)
         # a power of two: row groups mostly are, and a batch that lies across two of them decodes both
         self._batch = batch_rows or max(4096, 1 << ((_BATCH_CELLS // max(len(self.names), 1)).bit_length() - 1))
 

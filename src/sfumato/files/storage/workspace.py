@@ -69,7 +69,9 @@ def hold_new(path: Callable[[], Path]) -> tuple[Path, int]:
 
 def let_go(folder: Path, lock: int) -> None:
     """Remove a folder with everything in it, and let go of its lock."""
-    shutil.rmtree(folder, ignore_errors=True)
+    for _ in range(2):  # removing can fail, too, for a moment
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
     done_with(folder)
     os.close(lock)
 
@@ -221,6 +223,8 @@ class Workspace:
             except FileNotFoundError:  # the one before has just ended
                 continue
             except OSError as error:
+                with contextlib.suppress(OSError):  # stays if another one holds it
+                    folder.rmdir()
                 raise disk_error(error, self.target) from None
             if lock is None:
                 time.sleep(_WAIT)

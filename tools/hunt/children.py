@@ -1,0 +1,62 @@
+"""Cases in child processes, each with a limit of time and memory: what hangs, aborts or eats memory is a finding."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SECONDS = 120  # for some twenty cases; one hangs if it takes sixty
+MEMORY = 6 << 30
+
+
+def in_child(work: Callable[[], Any], told: Path) -> tuple[str, Any]:
+    """Run something in a forked child; return how it ended ("done", "wrong", "hung", "killed by N") and what it said.
+
+    Parameters
+    ----------
+    told : Path
+        A file for the answer.
+    """
+    told.unlink(missing_ok=True)
+    pid = os.fork()
+    if pid == 0:
+        _child(work, told)
+    begun = time.monotonic()
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() - begun > SECONDS:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return "hung", None
+        time.sleep(0.01)
+    if os.WIFSIGNALED(status):
+        return f"killed by {os.WTERMSIG(status)}", None
+    answer = json.loads(told.read_text()) if told.exists() else {"error": "no answer"}
+    return ("wrong", answer["error"]) if "error" in answer else ("done", answer["result"])
+
+
+def _child(work: Callable[[], Any], told: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    try:
+        answer: dict[str, Any] = {"result": work()}
+    except BaseException as error:  # noqa: BLE001  # the finding itself
+        frames = traceback.extract_tb(error.__traceback__)
+        inside = [frame for frame in frames if "sfumato" in frame.filename]
+        place = (inside or frames)[-1]
+        answer = {"error": f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}: {str(error)[:300]}"}
+    told.write_text(json.dumps(answer))
+    sys.stdout.flush()
+    os._exit(0)
