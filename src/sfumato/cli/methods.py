@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -39,6 +40,7 @@ def as_data(row: Method) -> dict[str, Any]:
         "passes": row.passes,
         "invertible_with_the_key": row.invertible,
         "keeps_distances": row.keeps_distances,
+        "guarantee": None if row.guarantee is None else asdict(row.guarantee),
         "parameters": [
             {"name": p.name, "default": p.default, "allowed": p.allowed, "secret": p.secret, "help": p.help}
             for p in row.parameters
@@ -59,8 +61,10 @@ def describe(row: Method) -> str:
         f"  distances   {'kept' if row.keeps_distances else 'changed'}",
         "  broken by   "
         + ("; ".join(one.text for one in row.known_breaks) or "none known to us (that is not a proof)"),
-        "  parameters",
     ]
+    if row.guarantee is not None:
+        lines.append(f"  guarantee   {row.guarantee.claim}, for {row.guarantee.unit}: {row.guarantee.proof}")
+    lines.append("  parameters")
     for parameter in row.parameters:
         lines.append(f"    {parameter.name} = {parameter.default!r}: {parameter.help}")
         lines.append(f"      {parameter.allowed}")
