@@ -60,7 +60,7 @@ release-check: $(STAMP) ## the checklist of a release: builds, checks, clean ins
 compat: ## smoke test with the oldest and the newest supported libraries, each in a clean environment
 	$(PYTHON) tools/compat.py
 
-bench: $(STAMP) ## the benchmark suite: ratios in one run, into benchmarks/results.json and docs/benchmarks.md
+bench: $(STAMP) ## the benchmark suite, or BENCH=kernels,files of it: into benchmarks/results.json and docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 bench-memory: $(STAMP) ## release a CSV file of 2 GB in less than 1 GB of memory; writes benchmarks/release_memory.json

@@ -2,6 +2,7 @@
 
 python benchmarks/run.py                       everything (an hour or more)
 python benchmarks/run.py --only kernels,files  some sections; the numbers of the others stay
+make bench BENCH=kernels,files                 the same
 python benchmarks/run.py --quick               small tables, to see that everything runs; writes nothing
 python benchmarks/run.py --docs                only write docs/benchmarks.md again
 """
@@ -48,12 +49,14 @@ SCALING = HERE.parent / "docs" / "scaling.md"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sections", nargs="?", help="the same as --only")
     parser.add_argument("--only", help="sections, with commas between them: " + ", ".join(SECTIONS))
     parser.add_argument("--quick", action="store_true", help="small tables; writes nothing")
     parser.add_argument("--docs", action="store_true", help="only write the page again")
     parser.add_argument("--check", action="store_true", help="only say whether the page is what the results give")
     options = parser.parse_args()
-    chosen = options.only.split(",") if options.only else list(SECTIONS)
+    asked = options.only or options.sections
+    chosen = asked.split(",") if asked else list(SECTIONS)
     unknown = sorted(set(chosen) - set(SECTIONS))
     if unknown:
         parser.error(f"no section {unknown[0]!r}; there are {', '.join(SECTIONS)}")

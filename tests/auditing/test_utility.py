@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
+from sfumato.auditing.utility import comparisons
 from sfumato.auditing.utility.clusterings import kmeans_from, ward_labels
 from sfumato.auditing.utility.comparisons import MOST_CHAMELEON_ROWS
 from sfumato.auditing.utility.luck import compare, expect
@@ -261,6 +262,17 @@ def test_the_same_seed_gives_the_same_result_and_another_another_one():
     )
     assert first == second
     assert first.excesses != other.excesses
+
+
+def test_any_number_of_threads_gives_the_same_figures(monkeypatch):
+    table = blobs(300, 3, 4, spread=1.0)
+    noisy = table + 0.5 * np.random.default_rng(3).normal(size=table.shape)
+    found = []
+    for cores in (1, 3):
+        comparisons._known.clear()
+        monkeypatch.setattr(comparisons, "allowed_cores", lambda cores=cores: cores)
+        found.append(measure_utility(table, noisy, clusters=[2, 3, 4], **QUICK))
+    assert found[0] == found[1]
 
 
 def test_the_order_of_the_rows_hardly_matters():

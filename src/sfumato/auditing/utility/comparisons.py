@@ -1,9 +1,10 @@
-"""The comparisons of a utility audit: k-means for each number of clusters, Ward and Chameleon, two at a time."""
+"""The comparisons of a utility audit: k-means for each number of clusters, Ward and Chameleon, side by side."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -31,6 +32,7 @@ SHARED_ROUNDS = 300
 _NOISE = 0.01  # of a standard deviation: what it changes is the floor of clusterers that repeat themselves
 _MOST_KNOWN, _MOST_CELLS = 128, 20_000_000
 _known: dict[tuple[Any, ...], tuple[Optima, int]] = {}
+_keeping = threading.Lock()
 OTHER_COLUMNS = "the released columns are not those of the original"
 
 
@@ -116,7 +118,7 @@ def compare_all(
     chameleon: bool,
     progress: Progress | None,
 ) -> Rows:
-    """Run all comparisons, two at a time, each on one thread: the results do not depend on the number of cores.
+    """Run all comparisons, as many at a time as there are cores, each on one thread: results do not depend on it.
 
     Parameters
     ----------
@@ -142,7 +144,7 @@ def compare_all(
     with threadpool_limits(limits=1), warnings.catch_warnings():
         # a release may have fewer distinct rows than clusters: then that is what a miner finds
         warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-        workers = min(2, os.cpu_count() or 1)
+        workers = allowed_cores()
         with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
             jobs: dict[Future[Rows], str] = {pool.submit(_ward_rows, study, headline, clusters, ward_rows): "Ward"}
             for k in sorted({*clusters, *beyond}, reverse=True):
@@ -163,6 +165,11 @@ def compare_all(
     return rows, excesses
 
 
+def allowed_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def original_optima(points: Floats, k: int, starts: int, seeds: tuple[int, int], tries: int) -> tuple[Optima, int]:
     """Return the optima of an original, and which of them is found most often.
 
@@ -181,9 +188,10 @@ def original_optima(points: Floats, k: int, starts: int, seeds: tuple[int, int],
     if found is None:
         optima = find_optima(points, k, starts, seeds)
         found = optima, likeliest(optima, tries)
-        while len(_known) >= _MOST_KNOWN or (_known and sum(map(_cells, _known.values())) > _MOST_CELLS):
-            _known.pop(next(iter(_known)), None)
-        _known[asked] = found
+        with _keeping:
+            while _known and (len(_known) >= _MOST_KNOWN or sum(map(_cells, _known.values())) > _MOST_CELLS):
+                _known.pop(next(iter(_known)))
+            _known[asked] = found
     return found
 
 

@@ -5,7 +5,6 @@ The figures are those of `measure_utility` with the same effort and seed; only t
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
 from sfumato.auditing.utility.clusterings import kmeans_from
-from sfumato.auditing.utility.comparisons import SHARED_ROUNDS, Study, luck_of, prepare_study
+from sfumato.auditing.utility.comparisons import SHARED_ROUNDS, Study, allowed_cores, luck_of, prepare_study
 from sfumato.auditing.utility.measure import MOST_ROWS, pool_size
 from sfumato.auditing.utility.rescaling import one_hot
 from sfumato.auditing.utility.result import Excess, excess
@@ -112,7 +111,7 @@ class Yardstick:
         with threadpool_limits(limits=1), warnings.catch_warnings():
             # a release may have fewer distinct rows than clusters: then that is what a miner finds
             warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-            workers = min(2, os.cpu_count() or 1)
+            workers = allowed_cores()
             with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
                 found = dict(zip(jobs, pool.map(lambda job: self._compare(study, *job), jobs), strict=True))
         heads = [found[headline, k] for k in self.clusters]
