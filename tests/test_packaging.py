@@ -34,3 +34,11 @@ def test_classifiers_are_true() -> None:
     assert f"Programming Language :: Python :: {lowest}" in said
     assert (Path(sf.__file__).parent / "py.typed").exists()
     assert f"{sys.version_info.major}.{sys.version_info.minor}" >= lowest
+
+
+def test_the_changelog_has_the_usual_form() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heads = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+    assert heads[0] == "[Unreleased]"
+    kinds = [line.removeprefix("### ") for line in text.splitlines() if line.startswith("### ")]
+    assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
