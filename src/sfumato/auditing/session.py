@@ -270,7 +270,8 @@ class AuditSession(Hidden):
         got = max((result.lift_low or 0.0 for result in self.results), default=0.0)
         exposed = max((group.lift_low for group in self.exposed), default=0.0)
         tables = self.tables
-        if got > _TELLS or exposed > 0.0 or stands_in_order(tables.original, tables.released, seed=self.seed):
+        opened = open_columns(tables.names, self.results, self._told_by_clusters)
+        if opened or got > _TELLS or exposed > 0.0 or stands_in_order(tables.original, tables.released, seed=self.seed):
             return True
         return any(point.lift_low > _TELLS for point in self.curve.points)
 
