@@ -64,12 +64,15 @@ def test_every_clusterer_is_kept_by_its_name(people, row) -> None:
 
 @pytest.mark.parametrize("method", [AtomMixing, AtomExchange])
 def test_the_ladder_takes_other_clusterers_along(people, method) -> None:
-    labels = AgglomerativeClustering(3).fit((people - people.mean(axis=0)) / people.std(axis=0)).labels_
     made = method(["ladder", "ward 3"], draws=1, insecure_seed=1, exposed="publish")
     released = made.fit_transform(people)
-    found = AgglomerativeClustering(3).fit((released - people.mean(axis=0)) / people.std(axis=0)).labels_
-    assert misclassification_rate(labels, found) < 0.05
-    assert len(kept(made)[1].named.sizes) == 12  # 2 to 12, and Ward
+    named = kept(made)[1].named
+    assert len(named.sizes) == 12  # 2 to 12, and Ward
+    labels = [named.labels(named.space.enter(np.ascontiguousarray(rows.T)))[-1] for rows in (people, released)]
+    before, after = (named.clusters[-1][one] for one in labels)
+    assert np.mean(before == after) > 0.93  # a few labels are given up where atoms have joined
+    found = AgglomerativeClustering(3).fit((people - people.mean(axis=0)) / people.std(axis=0)).labels_
+    assert misclassification_rate(found, before) < 0.03
 
 
 def test_k_means_has_a_name_too(people) -> None:

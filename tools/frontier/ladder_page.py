@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tools.frontier.ladder import LADDER_METHODS, MOST_ROWS
+from tools.frontier.ladder import LADDER_METHODS
 from tools.frontier.others import OTHER_CLUSTERERS
 
 __all__ = ["ladder_parts"]
@@ -55,11 +55,12 @@ def _percent(value: float) -> str:
 def _head(records: dict[Any, list[dict[str, Any]]]) -> str:
     every = [row for rows in records.values() for row in rows]
     keys = sorted({len(rows) for rows in records.values()})
+    most = max(row["rows"] for row in every)
     efforts = sorted({(row["seeds"], row["n_init"]) for row in every})
     runs = " or ".join(f"{seeds} seeds of {starts} starts" for seeds, starts in efforts)
     return f"""
 ## The default: the ladder
-Measured with {" or ".join(map(str, keys))} key(s), {runs}, on at most {MOST_ROWS:,} rows of a table: few enough that single figures move by a
+Measured with {" or ".join(map(str, keys))} key(s), {runs}, on at most {most:,} rows of a table: few enough that single figures move by a
 point or two with the key, and those of small tables by more. Rows that are held back are left out on both sides. Excess is signed: a
 release may agree with the original better than a re-run does.
 
