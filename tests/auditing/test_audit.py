@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import sfumato as sf
-from sfumato.exceptions import ParameterError, ReceiptError, SfumatoError
+from sfumato.exceptions import ParameterError, ReceiptError, SfumatoError, SfumatoWarning
 from tests.auditing.reference import dense
 
 TABLES = {
@@ -358,3 +358,22 @@ def test_the_papers_tables_get_an_f_for_the_orbit(name: str, data_folder: Path) 
         report = quick(table, orbit.fit_transform(table), method=orbit)
     assert report.grade == "F"
     assert {line.id: line.rate for line in report.attacks}["orbit-known"] == pytest.approx(1.0)
+
+
+def test_effort_chooses_the_work_and_the_report_says_what_was_left_out() -> None:
+    table = np.random.default_rng(0).normal(size=(700, 3))
+    options = {"attacks": ["as-released", "nearest"], "utility": False}
+    found = sf.audit(table, table + 1.0, effort="quick", **options)
+    assert found.effort == "quick"
+    assert found.left_out[0] == "values were guessed for 500 of 700 rows, drawn at random"
+    for page in (found.to_text(), found.to_html()):
+        assert found.left_out[0] in page
+    assert "effort='quick'" in found.call
+    assert sf.audit(table, table + 1.0, **options).left_out == ()
+    with pytest.warns(SfumatoWarning, match="count their work"):
+        assert (
+            sf.audit(table, table + 1.0, seconds=1e-9, **options).to_json()
+            == sf.audit(table, table + 1.0, **options).to_json()
+        )
+    with pytest.raises(ParameterError, match="effort must be one of"):
+        sf.audit(table, table, effort="hard")

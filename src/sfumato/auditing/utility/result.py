@@ -122,7 +122,7 @@ class Utility:
     tree_rows : int
         Rows on which Ward, and Chameleon at most, ran.
     named_starts, free_starts, repetitions : int
-        Starts of the named clusterings, starts of each free run, and free runs.
+        Starts that were tried on each table, starts of a miner, and miners whose starts they are.
     seed : int
     interval : str
         What the intervals are.
