@@ -23,7 +23,7 @@ FORMATS = {
     "sfumato-history-people": "the sealed file of the history: keyed hashes of released people",
     "sfumato-shared": "what owners exchange who release together, sealed under their shared key",
     "sfumato-scale": "the public scale of a release (`sfumato release --scale`): what was subtracted and divided by",
-    "sfumato-privacy": "the statement of a differentially private release: what was spent, and what is public",
+    "sfumato-privacy": "the ledger beside the keys: what differentially private releases have spent",
     "sfumato-audit": "an audit: `sfumato audit --json`, `Audit.to_json`",
     "sfumato-comparison": "a comparison: `sfumato compare --json`, `Comparison.to_json`",
     "sfumato-tuning": "a search: `sfumato tune --json`, `Tuned.to_json`",
