@@ -1,6 +1,8 @@
-"""Which page stands where in the site. A page of docs/ that is not named here is an error of the build."""
+"""Which page stands where in the site. A page of docs/ that is not named here stands under "More"."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 #: heading -> pages, as they stand on the left
 SECTIONS = {
@@ -16,6 +18,7 @@ SECTIONS = {
         "spark",
         "collaboration",
         "scaling",
+        "reliability",
     ),
     "Concepts": (
         "concepts/grades",
@@ -42,9 +45,22 @@ SECTIONS = {
 }
 
 
-def toctrees() -> str:
-    """Return what puts the pages on the left, in MyST Markdown."""
+def toctrees(pages: Iterable[str]) -> str:
+    """Return what puts the pages on the left, in MyST Markdown.
+
+    Parameters
+    ----------
+    pages : iterable of str
+        All pages of docs/, without their endings.
+
+    Examples
+    --------
+    >>> toctrees(["index", "guide/tour", "a/new"]).splitlines()[-7:]
+    ['```{toctree}', ':hidden:', ':caption: More', '', 'a/new', '```', '']
+    """
+    named = {"index", *(page for section in SECTIONS.values() for page in section)}
+    more = tuple(sorted(set(pages) - named))
     blocks = []
-    for heading, pages in SECTIONS.items():
-        blocks += ["```{toctree}", ":hidden:", f":caption: {heading}", "", *pages, "```", ""]
-    return "\n".join(blocks)
+    for heading, listed in (SECTIONS | ({"More": more} if more else {})).items():
+        blocks += ["```{toctree}", ":hidden:", f":caption: {heading}", "", *listed, "```", ""]
+    return "\n".join([*blocks, ""])

@@ -35,10 +35,11 @@ def reference() -> dict[str, str]:
 def stage(folder: Path) -> None:
     """Fill a folder with the sources of the site. What stands there already is replaced."""
     shutil.copytree(ROOT / "docs", folder, dirs_exist_ok=True)
+    pages = [path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.md")]
     write(folder / "reference", reference())
     write(folder / "project", {name.lower(): moved((ROOT / name).read_text(encoding="utf-8")) for name in PROJECT})
     home = folder / "index.md"
-    home.write_text(home.read_text(encoding="utf-8") + "\n" + toctrees(), encoding="utf-8")
+    home.write_text(home.read_text(encoding="utf-8") + "\n" + toctrees(pages), encoding="utf-8")
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:
