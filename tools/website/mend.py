@@ -15,6 +15,7 @@ PLAIN = (
     ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
     ("<pre>", '<pre tabindex="0">'),  # wide blocks are scrolled with the keyboard
     ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+    ('<div class="wide">', '<div tabindex="0" class="wide">'),
     ("<figure>", '<figure tabindex="0">'),
     ('<div class="cell_output', '<div tabindex="0" class="cell_output'),
     ('<th class="head"><p></p></th>', "<td></td>"),  # an empty corner is no heading
