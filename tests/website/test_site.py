@@ -113,8 +113,8 @@ def test_no_page_loads_anything_from_outside(site: Path) -> None:
         assert not re.search(r"""(?:@import|url\()\s*["']?(?:https?:)?//""", text_of(style)), style.name
 
 
-#: pages of every kind: the first, a guide, code, wide tables
-LOOKED_AT = ("index", "guide/policy", "reference/python/sfumato.perturb.AtomMixing", "guide/tour")
+#: pages of every kind: the first, a guide with wide tables, code, a notebook with a report in it
+LOOKED_AT = ("index", "guide/tour", "reference/python/sfumato.perturb.AtomMixing", "notebooks/steward")
 
 
 @pytest.mark.parametrize("page_name", LOOKED_AT)
