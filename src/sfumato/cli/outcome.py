@@ -20,7 +20,7 @@ from sfumato.files.storage.outputs import written_files
 _SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_THREADS = ("can't start new thread", "cannot allocate", "out of memory", "memory allocation")
-_ROOM_MB, _ROOM_EACH_MB = 2560, 256  # measured: docs/reliability.md
+_ROOM_MB, _ROOM_EACH_MB = 2560, 256  # what was enough on a machine of two processors: docs/reliability.md
 _MORE_MEMORY = "\nhint: raise the limit (ulimit -v, ulimit -u, ulimit -n), or close other programs"
 
 
