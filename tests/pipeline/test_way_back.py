@@ -126,7 +126,7 @@ def test_an_audit_aligns_the_rows_by_key_and_receipt(tmp_path: Path) -> None:
     assert found.grade == "F", "a rotation is undone"
     assert found.method == "rdp"
     blind = sf.audit(original, released, utility=False, attacks=["affine"])
-    assert blind.attacks[0].rate < 0.1, "without the key the rows do not match"
+    assert blind.attacks[0].rate is None, "without the key it is not known which rows correspond"
 
 
 @pytest.mark.usefixtures("few_clusters")
@@ -138,8 +138,8 @@ def test_the_audit_command_takes_key_policy_and_gaps(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "the policy demands B" in done.stderr
     told = json.loads(done.stdout)
-    assert told["grade"] == "F"
-    assert any("missing values" in note for note in told["notes"])
+    assert told["grade"] in ("D", "F"), "rows with gaps are audited, too, and are not recovered whole"
+    assert any("missing" in note or "gaps" in note for note in told["notes"]), told["notes"]
     assert told["method"] == "rdp"
 
 

@@ -23,6 +23,7 @@ from tests.perturb.test_exchange import bank
 from tests.perturb.test_exposed import crowd
 from tests.perturb.test_relations import DECLARED, broken, visits
 from tests.spark.tables import KEY, ROLES, digest, local_release, spark_rows
+from tests.values import FEW
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
 SETTINGS = {
@@ -93,7 +94,9 @@ def test_exchanged_gaps_are_those_of_one_machine(spark: Any, people: Path, tmp_p
     expected = local_release(source, tmp_path, **options)
     found = spark_rows(sf.spark.release(spark.read.parquet(str(source)), key=KEY, **options), tmp_path)
     assert digest(found) == digest(expected)
-    assert pl.read_parquet(found / "*.parquet")["wage"].null_count() == gaps["wage"].null_count()
+    assert pl.read_parquet(found / "*.parquet")["wage"].null_count() == pytest.approx(
+        gaps["wage"].null_count(), rel=FEW
+    )
 
 
 def test_groups_meet_whatever_the_partitions_and_bundles(

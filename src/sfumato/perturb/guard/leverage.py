@@ -14,7 +14,7 @@ import numpy as np
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.secret import Hidden
 
-_FARTHEST = 2.5  # times the median distance from the middle of an atom
+_FARTHEST = 3.5  # times the median distance from the middle of an atom
 _FEWEST = 5  # rows of an atom that have a usual distance
 
 

@@ -75,10 +75,10 @@ def check_columns(facts: Facts, inner: str, least: int) -> None:
 def check_size(facts: Facts, owner: str) -> None:
     """Raise for values that cannot be squared: their squares are no numbers any more, or vanish."""
     spread = facts.high - facts.low
-    small = [name for name, value in zip(facts.names, spread, strict=True) if 0 < value < 1e-150]
+    small = [name for name, value in zip(facts.names, spread, strict=True) if 0 < value < 1e-304]
     if small:
         raise DataError(
-            f"{owner}: the values of column {small[0]!r} differ by less than 1e-150, and noise that small vanishes",
+            f"{owner}: the values of column {small[0]!r} differ by less than 1e-304, and noise that small vanishes",
             hint="use another unit for the column",
         )
     largest = np.maximum(-facts.low, facts.high)
