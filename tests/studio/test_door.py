@@ -109,6 +109,12 @@ def test_half_requests_do_not_lock_the_owner_out(start: Callable[..., RunningStu
     assert len(said) < 2000, "the terminal is not flooded"
 
 
+def test_a_studio_that_is_ended_while_it_loads_says_no_more_than_that(start: Callable[..., RunningStudio]) -> None:
+    said = start().stop()
+    assert "Traceback" not in said
+    assert len(said.splitlines()) <= 3
+
+
 def test_a_request_that_drips_in_is_cut_off(start: Callable[..., RunningStudio]) -> None:
     """A byte now and then keeps nobody in the door: the server closes, whatever is still sent."""
     studio = start()

@@ -191,6 +191,7 @@ def _open(studio: RunningStudio, *headers: str) -> socket.socket:
         f"Host: 127.0.0.1:{studio.port}",
         f"Origin: {studio.origin}",
         f"Cookie: {studio.cookie}",
+        f"X-Sfumato-Page: {studio.secret}",
         "X-File-Name: slow.csv",
         *headers,
     ]

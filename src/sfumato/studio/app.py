@@ -51,7 +51,6 @@ class Studio:
         self.pool = ThreadPoolExecutor(8, "studio", initializer=prepare_thread)
         self._loading = asyncio.Lock()
         self.board.post(loading=None, job=None, dataset=None)
-        self.pool.submit(prepare_thread)  # the libraries take seconds to load: the page is there before them
 
     async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run blocking work in the studio's own threads."""
@@ -94,6 +93,8 @@ class Studio:
         self.jobs.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.folder.close()
+        # an interpreter that is ending cannot finish loading libraries: a thread that still does is waited for here
+        self.pool.shutdown(wait=True)
 
 
 def make_app(studio: Studio) -> Starlette:
@@ -102,6 +103,7 @@ def make_app(studio: Studio) -> Starlette:
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         studio.board.attach()
+        studio.pool.submit(prepare_thread)  # the libraries take seconds to load: the page is there before them
         yield
 
     routes = [

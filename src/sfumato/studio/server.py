@@ -55,17 +55,19 @@ def serve(
     access = Access(listener.getsockname()[1])
     folder = Folder(private_home())
     studio = Studio(folder, limits)
+    server = _Server(studio, access)
     try:
-        if file is not None:
-            _begin_with(studio, file, say)
-        server = _Server(studio, access)
-        say(f"sfumato studio: {access.link()}")
-        say("The link works once, and on this computer only. Ctrl+C ends the studio and removes its files.")
-        if open_browser:
-            page = folder.new_file(".html")  # in a folder of the owner's own, removed at the end
-            write_opening(page, access.origin, access.token)
-            threading.Timer(0.3, _open, [page.as_uri()]).start()
-        server.run(sockets=[listener])
+        # before any thread loads libraries: an interrupt in the midst of an import would leave its lock behind
+        with server.capture_signals():
+            if file is not None:
+                _begin_with(studio, file, say)
+            say(f"sfumato studio: {access.link()}")
+            say("The link works once, and on this computer only. Ctrl+C ends the studio and removes its files.")
+            if open_browser:
+                page = folder.new_file(".html")  # in a folder of the owner's own, removed at the end
+                write_opening(page, access.origin, access.token)
+                threading.Timer(0.3, _open, [page.as_uri()]).start()
+            server.run(sockets=[listener])
     finally:
         studio.close()
         listener.close()
