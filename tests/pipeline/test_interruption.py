@@ -13,9 +13,12 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.cluster.lattice_kmeans import likely_centres
+from sfumato.core.passes import stoppable
 from sfumato.exceptions import DataError, ReleaseCancelledError
 from sfumato.files.storage import reorder
 from tests.cli.typed import typed
@@ -102,6 +105,49 @@ def test_a_cancelled_release_leaves_nothing(tmp_path: Path) -> None:
         progress=progress,
     )
     assert seen[-1] == 1.0
+
+
+def test_a_release_is_cancelled_up_to_the_last_moment(tmp_path: Path) -> None:
+    data = write(people(400), tmp_path / "in.csv")
+    stop = threading.Event()
+    told: list[float] = []
+    last = 0
+
+    def progress(_what: str, share: float) -> None:
+        told.append(share)
+        if len(told) == last:
+            stop.set()
+
+    def run(name: str) -> None:
+        told.clear()
+        sf.release(
+            data, tmp_path / name, identifier=["id"], keep=["town"], key=tmp_path / "k", method="ina",
+            progress=progress, cancel=stop,
+        )  # fmt: skip
+
+    run("whole.csv")
+    last = sum(share < 1.0 for share in told)  # nothing is told between this one and the end
+    before = names(tmp_path)
+    with pytest.raises(ReleaseCancelledError):
+        run("late.csv")
+    assert names(tmp_path) == before
+
+
+def test_long_computations_stop_in_the_middle() -> None:
+    asked: list[int] = []
+
+    def check() -> None:
+        asked.append(1)
+        if len(asked) == 3:
+            raise ReleaseCancelledError("cancelled")
+
+    rows = np.rint(np.random.default_rng(0).normal(0, 1000, (2, 300)))
+    words = np.random.default_rng(1).integers(0, 2**63, 60, dtype=np.uint64)
+    with stoppable(check), pytest.raises(ReleaseCancelledError):
+        likely_centres(rows, 4, words, starts=5)
+    assert len(asked) == 3
+    likely_centres(rows, 4, words, starts=5)
+    assert len(asked) == 3, "nobody is asked outside"
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "arrow"])

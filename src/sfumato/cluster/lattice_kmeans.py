@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import exact_product
+from sfumato.core.passes import stop_if_asked
 from sfumato.core.variates import uniform
 
 Integers = NDArray[np.integer[Any]]
@@ -74,6 +75,7 @@ def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> t
     >>> centres.ravel().tolist(), labels.tolist(), inertia
     ([1.0, 19.0], [0, 0, 1, 1], 4.0)
     """
+    stop_if_asked()
     fast = compiled_kernels(steps.size * len(centres))
     if fast is None:
         centres, labels, cost = _rounds(steps, centres, rounds)
@@ -100,6 +102,7 @@ def _rounds(steps: Floats, centres: Floats, rounds: int) -> tuple[Floats, Intege
         moved = np.where(filled[:, None], np.rint(sums / np.maximum(counts, 1)[:, None]), centres)
         if (moved == centres).all():
             break
+        stop_if_asked()
         centres = moved
         before = labels
         labels, cost = nearest_and_cost(steps, centres)

@@ -8,8 +8,10 @@ kernel then maps blocks of rows, each by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -240,3 +242,32 @@ def run_kernel(
     else:
         for piece in pieces:
             one(piece)
+
+
+_asked: ContextVar[Callable[[], None] | None] = ContextVar("_asked", default=None)
+
+
+@contextmanager
+def stoppable(check: Callable[[], None]) -> Iterator[None]:
+    """Let long computations between two passes stop in the middle.
+
+    Parameters
+    ----------
+    check : callable
+        Raises when somebody has asked to stop.
+    """
+    token = _asked.set(check)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def stop_if_asked() -> None:
+    """Raise if somebody has asked to stop; long computations call it at least once a second.
+
+    They are pure functions far below whoever can be asked: the question goes around the layers between, not through.
+    """
+    check = _asked.get()
+    if check is not None:
+        check()

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.passes import stoppable
 from sfumato.core.people import People
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import (
@@ -116,7 +117,9 @@ class ReleaseJob(Hidden):
             Who computes.
         """
         self._check_budget()
-        self._fitted = fit(self._table, self.plan, self._owner.key, engine, self.watch, self._lookback, self._update)
+        key, watch = self._owner.key, self.watch
+        with stoppable(watch.check):
+            self._fitted = fit(self._table, self.plan, key, engine, watch, self._lookback, self._update)
         self.notes += self.plan.keyed.notes(self._fitted.fitted)
         held = len(self._fitted.held_back)
         if held:

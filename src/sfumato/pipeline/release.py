@@ -229,6 +229,7 @@ def release(
                     return job.receipt(place.shown, None)
                 if settled.release.scale:
                     job.scale(workspace, kind, settled.release.scale)
+                watch.check()  # the last moment: what is handed out stands
                 stands = job.commit_file(workspace, sealed, page, force=force, deliver=place.deliver)
         return job.receipt(place.shown, stands)
 

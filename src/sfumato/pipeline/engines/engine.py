@@ -218,9 +218,13 @@ class Watch:
         self._step = step
         self._tell(min(0.99, self.reach + (1.0 - self.reach) * share))
 
-    def _tell(self, share: float) -> None:
+    def check(self) -> None:
+        """Stop if asked to."""
         if self._cancel():
             raise ReleaseCancelledError("cancelled: nothing was written")
+
+    def _tell(self, share: float) -> None:
+        self.check()
         self._share = max(self._share, share)
         if self._progress is not None:
             self._progress(self._step, self._share)
