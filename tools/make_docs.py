@@ -38,6 +38,15 @@ def _breaks(row: Method) -> str:
     return "; ".join(text) + (f"; {more} more" if more else "") or nobody
 
 
+def _placed(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return points between 0 and 1; a release in other units (rotated deviations) has axes of its own."""
+    place = (values - low) / (high - low)
+    if ((place > 0) & (place < 1)).all(axis=1).mean() > 0.5:
+        return place
+    least, most = values.min(axis=0), values.max(axis=0)
+    return 0.05 + 0.9 * (values - least) / (most - least)
+
+
 def picture() -> str:
     """Return an SVG: the demo table, and what three methods make of it, on the same axes with the same colours."""
     table = demo_table()
@@ -61,7 +70,7 @@ def picture() -> str:
         x0 = 10 + 243 * i
         parts.append(f'<text x="{x0}" y="22" fill="#222">{title}</text>')
         parts.append(f'<rect x="{x0}" y="32" width="231" height="225" fill="#fafafa" stroke="#ccc"/>')
-        place = (values - low) / (high - low)
+        place = _placed(values, low, high)
         inside = ((place > 0) & (place < 1)).all(axis=1)
         for colour in range(5):
             points = place[inside & (kinds == colour)][every]
@@ -70,7 +79,8 @@ def picture() -> str:
                 f'<path d="{dots}" stroke="{COLOURS[colour]}" stroke-width="3" stroke-linecap="round" opacity=".6"/>'
             )
     parts.append(
-        '<text x="10" y="278" fill="#666">age to the right, balance upwards; same axes, same colours</text></svg>'
+        '<text x="10" y="278" fill="#666">age to the right, balance upwards; same colours, same axes '
+        "(the rotated table has units of its own)</text></svg>"
     )
     return "\n".join(parts) + "\n"
 
