@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.keys import keys_of
+
 settings.register_profile("any machine", deadline=None)  # a busy machine is not a defect
 settings.load_profile("any machine")
 
@@ -30,6 +32,23 @@ def pytest_report_header() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "data: needs the papers' data sets (SFUMATO_DATA)")
+    config.addinivalue_line("markers", "fresh_keys: takes keys from the operating system, as users do")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    if item.get_closest_marker("fresh_keys"):
+        return (yield)
+    with keys_of(item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    if fixturedef.scope == "function":
+        return (yield)
+    with keys_of(f"{fixturedef.baseid} {fixturedef.argname}"):  # whichever test asks for it first
+        return (yield)
 
 
 #: fixtures of a module that take long: one worker makes each of them, for all tests that ask for it

@@ -16,6 +16,8 @@ from sfumato import Key
 from sfumato.core.keys import canonical_bytes, derive
 from sfumato.exceptions import KeyFileError, ParameterError
 
+pytestmark = pytest.mark.fresh_keys
+
 plain = st.recursive(
     st.none()
     | st.booleans()

@@ -1,0 +1,44 @@
+"""What one person can change: two releases that differ by one person do not tell that person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato.attack.shadows.one_row import one_row_difference
+from sfumato.perturb import AtomExchange, AtomMixing
+from sfumato.perturb.guard.leverage import Leverage
+
+
+def table(n: int = 900) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    rows = np.repeat(6.0 * np.eye(4)[:3], n // 3, axis=0) + np.abs(rng.normal(size=(n, 4))) ** 2
+    rows[:, 2:] = np.round(3 * rows[:, 2:])
+    return rows
+
+
+@pytest.mark.parametrize("method", [AtomMixing, AtomExchange])
+def test_one_person_cannot_be_subtracted_unless_exact_means_are_asked_for(method: Any) -> None:
+    settings = {"clusterings": (3,), "draws": 1}
+    told = one_row_difference(method(**settings), table(), people=12)
+    assert told.cells <= told.guess + 0.02
+    assert told.cells_exposed <= told.guess_exposed + 0.05
+    exact = one_row_difference(method(exact_centres=True, **settings), table(), people=12)
+    assert exact.cells > 0.9, "a fair test: with exact means everything is told"
+
+
+def test_far_rows_count_at_a_few_usual_distances_and_others_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2, 200))
+    rows[:, 0] = (30.0, 40.0)
+    of = np.repeat([0, 1], 100)
+    leverage = Leverage.of_sample(rows, of, 2)
+    counted = leverage.clip(rows, of)
+    assert np.linalg.norm(counted[:, 0]) < 8.0
+    way, went = rows[:, 0] - leverage.middles[0], counted[:, 0] - leverage.middles[0]
+    assert way @ went == pytest.approx(np.linalg.norm(way) * np.linalg.norm(went)), "in its own direction"
+    near = ~leverage.far(rows, of)
+    assert near.sum() >= 190
+    assert np.array_equal(counted[:, near], rows[:, near])
