@@ -149,10 +149,10 @@ def listed_codes(name: str, listed: Sequence[str], dtype: pl.DataType | None) ->
     Parameters
     ----------
     dtype : polars.DataType, optional
-        Type of the column in a typed file.
+        Type of the column in a typed file. A type that holds the values of the rows itself becomes text.
     """
     levels = pl.Series(name, list(listed), dtype=pl.String)
-    levels = levels if dtype is None else levels.cast(dtype)
+    levels = levels if dtype is None or isinstance(dtype, pl.Enum | pl.Categorical) else levels.cast(dtype)
     return Codes(name, "category", levels, np.arange(len(listed), dtype=np.float64), float(len(listed)), LISTED)
 
 

@@ -123,6 +123,17 @@ class Frame(Hidden):
         numbered = RowRange(first, first + int(np.count_nonzero(left)))
         return Frame(self.names, self.kinds, columns, numbered, self.all_names, native)
 
+    def unnamed(self) -> Frame:
+        """Return the same rows in a table that has nothing of the user's but the names of its columns.
+
+        No index, no metadata, no other columns: whose rows these were is not to be seen.
+        """
+        if not is_dataframe(self.native):
+            return self
+        space = nw.from_native(self.native, eager_only=True).implementation
+        bare = nw.from_dict({name: np.zeros(len(self)) for name in self.names}, backend=space)
+        return Frame(self.names, self.kinds, self.columns, self.rows, self.names, nw.to_native(bare))
+
     def rebuild(self, released: list[NDArray[Any]], names: Sequence[str] | None = None) -> Any:
         """Return a table of the user's kind with released columns in place of the confidential ones.
 

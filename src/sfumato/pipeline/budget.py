@@ -8,18 +8,91 @@ release: it is never taken for an empty one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import PolicyError, RepeatedReleaseError
+from sfumato.perturb.private.counting import FAILURE
 from sfumato.perturb.private.noise import epsilon_of, rho_of
 from sfumato.pipeline.history import locked
 from sfumato.receipts.body import write_private
 
 LEDGER = "privacy.ledger"
 _VERSION = "sfumato-privacy-1"
+_REPLACED = 4.0  # who is replaced is left out and put in: twice the distance, and zCDP grows with its square
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What one release promises.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+    replaced : bool
+        Whether neighbours have a person replaced, because the number of rows is public; otherwise one is left out.
+    person : bool
+        Whether a record id says whose rows they are; otherwise the unit is a row.
+    """
+
+    epsilon: float
+    delta: float
+    replaced: bool = False
+    person: bool = False
+
+    def line(self) -> dict[str, Any]:
+        """Return it as a line of the ledger."""
+        rho = rho_of(self.epsilon, self.delta * (1.0 - FAILURE))
+        about = {"replaced": self.replaced, "person": self.person}
+        return {"epsilon": self.epsilon, "delta": self.delta, "rho": rho, **about}
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What releases come to together.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+    words : str
+        The same as a sentence.
+    """
+
+    epsilon: float
+    delta: float
+    words: str
+
+
+def spent_by(lines: Sequence[dict[str, Any]]) -> Spent:
+    """Return what releases come to together, at the largest of their deltas.
+
+    Parameters
+    ----------
+    lines : sequence of dict
+        See `Claim.line`.
+    """
+    if not lines:
+        return Spent(0.0, 0.0, "nothing was released with a guarantee")
+    replaced = any(one.get("replaced", False) for one in lines)
+    # beside a release with a public number of rows only replacement is protected, which costs the others more
+    rho = sum(
+        float(one["rho"]) * (_REPLACED if replaced and not one.get("replaced", False) else 1.0) for one in lines
+    )
+    delta = max(float(one["delta"]) for one in lines)
+    # a noisy number of rows may be beyond the true one: that chance adds up over releases
+    left = delta - sum(FAILURE * float(one["delta"]) for one in lines if not one.get("replaced", False))
+    epsilon = epsilon_of(rho, left) if left > 0 else inf
+    words = f"all private releases of this folder of keys come to epsilon {epsilon:.3g} with this one, delta {delta:g}"
+    if replaced:
+        words += ", for people who are replaced (a number of rows was public)"
+    if len({bool(one.get("person", False)) for one in lines}) > 1:
+        words += "; some protect a row and others a person: the sum is for people who have one row"
+    return Spent(epsilon, delta, words)
 
 
 class PrivacyLedger:
@@ -34,50 +107,44 @@ class PrivacyLedger:
     def __init__(self, folder: Path) -> None:
         self._path = folder / LEDGER
 
-    def spent(self, delta: float) -> float:
-        """Return the epsilon of everything released so far, at a delta."""
-        total = sum(float(one["rho"]) for one in self._lines())
-        return epsilon_of(total, delta) if total else 0.0
-
-    def require(self, epsilon: float, delta: float, budget: float | None) -> float:
+    def require(self, claim: Claim, budget: float | None) -> Spent:
         """Return what will have been spent after one more release, or raise if that is more than the budget.
 
         Parameters
         ----------
-        epsilon, delta : float
+        claim : Claim
             Of the next release.
         budget : float, optional
             In epsilon; None has no limit.
         """
-        total = sum(float(one["rho"]) for one in self._lines()) + rho_of(epsilon, delta)
-        after = epsilon_of(total, delta)
-        if budget is not None and after > budget:
-            raise RepeatedReleaseError(
-                f"nothing was released: the releases of this folder of keys would come to epsilon {after:.3g}, and the "
-                f"policy's budget is {budget:g}",
-                hint="budgets are for good: hand out an earlier release again, or a smaller epsilon if some is left",
-            )
-        return after
+        return _require([*self._lines(), claim.line()], budget)
 
-    def note(self, receipt: str, epsilon: float, delta: float) -> None:
-        """Write a release down.
+    def note(self, receipt: str, claim: Claim, budget: float | None = None) -> str:
+        """Write a release down, once more against its budget, and return the name of its line.
 
         Parameters
         ----------
         receipt : str
             Name of its receipt.
-        epsilon, delta : float
+        budget : float, optional
+            See `require`: of two releases at a time, the second finds the first.
         """
-        mine = {"receipt": receipt, "epsilon": epsilon, "delta": delta, "rho": rho_of(epsilon, delta)}
+        mine = {"id": secrets.token_hex(8), "receipt": receipt, **claim.line()}
         with self._changing() as lines:
             lines.append(mine)
+            _require(lines, budget)
+        return str(mine["id"])
 
-    def forget(self, receipt: str) -> None:
-        """Take the last line of a release back that came to nothing."""
+    def forget(self, line: str) -> None:
+        """Take the line of a release back that came to nothing.
+
+        Parameters
+        ----------
+        line : str
+            See `note`.
+        """
         with self._changing() as lines:
-            place = max((i for i, one in enumerate(lines) if one["receipt"] == receipt), default=None)
-            if place is not None:
-                del lines[place]
+            lines[:] = [one for one in lines if one.get("id") != line]
 
     @contextmanager
     def _changing(self) -> Iterator[list[dict[str, Any]]]:
@@ -91,7 +158,8 @@ class PrivacyLedger:
         try:
             first, *rest = self._path.read_text(encoding="utf-8").splitlines()
             lines = [json.loads(line) for line in rest]
-            damaged = first != _VERSION or any(not float(one["rho"]) > 0 or "receipt" not in one for one in lines)
+            good = all(float(one["rho"]) > 0 and float(one["delta"]) > 0 and "receipt" in one for one in lines)
+            damaged = first != _VERSION or not good
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError):
@@ -102,3 +170,14 @@ class PrivacyLedger:
                 hint="bring it back from a copy; without it choose another folder of keys for other people",
             )
         return lines
+
+
+def _require(lines: Sequence[dict[str, Any]], budget: float | None) -> Spent:
+    after = spent_by(lines)
+    if budget is not None and after.epsilon > budget:
+        raise RepeatedReleaseError(
+            f"nothing was released: the releases of this folder of keys would come to epsilon {after.epsilon:.3g}, and "
+            f"the policy's budget is {budget:g}",
+            hint="budgets are for good: hand out an earlier release again, or a smaller epsilon if some is left",
+        )
+    return after

@@ -48,6 +48,13 @@ def check_drawn(policy: Policy, roles: Roles, owner: str) -> None:
             f"{where}{owner} has a guarantee of its own, and what is put around it looks at the rows",
             hint="leave [enhance] and [guard] out",
         )
+    limits = policy.audit
+    if limits is not None and (limits.min_grade is not None or limits.max_misclassification is not None):
+        raise PolicyError(
+            f"{policy.where('audit')}an audit looks at the rows without noise, and a release that depends on what it "
+            "finds would tell of them",
+            hint="leave min_grade and max_misclassification out, and read the report instead (--report)",
+        )
 
 
 def public_fills(schema: Schema, keyed: KeyedMethod) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any
@@ -224,11 +224,15 @@ def _exposed(plan: Plan, schema: Schema, cells: Cells, facts: Facts, engine: Eng
 
 def settle_drawn(plan: Plan, coded: CodedColumns) -> None:
     """Tell a method that draws rows what the policy says of the columns, before a row is read."""
+    perturber, names = plan.keyed.perturber, plan.roles.confidential
+    own: Any = perturber.bounds
+    own = own if own is None or isinstance(own, Mapping) else dict.fromkeys(names, own)
     bounds = {name: rules.bounds for name, rules in plan.cells.rules.items() if rules.bounds is not None}
     last = {name: (0.0, float(len(codes.levels))) for name, codes in coded.codes.items()}
-    plan.keyed.settle({}, {**bounds, **last}, coded.kinds)
-    for name in plan.roles.confidential:
-        plan.keyed.perturber.bounds_of(name)
+    perturber.bounds = {**bounds, **(own or {}), **last} or None
+    plan.keyed.settle({}, {}, coded.kinds)
+    for name in names:
+        perturber.bounds_of(name)
 
 
 def _settle(keyed: KeyedMethod, schema: Schema, cells: Cells, plan: Plan) -> None:

@@ -34,7 +34,7 @@ from sfumato.files.row_ids import ROW_ID
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
 from sfumato.perturb.mechanism.checks import about_held_back, about_unchanged
-from sfumato.pipeline.budget import PrivacyLedger
+from sfumato.pipeline.budget import Claim, PrivacyLedger
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
 from sfumato.pipeline.fit import Fit, fit, gap_numbers
@@ -189,7 +189,7 @@ class ReleaseJob(Hidden):
             effort="normal" if limits is None else limits.effort,
             progress=self.watch.after,
         )
-        if limits is not None:
+        if limits is not None and not self.plan.keyed.draws_rows:  # which says of the rows whether it stands
             check_limits(limits, self.found)
         return self.found
 
@@ -245,7 +245,7 @@ class ReleaseJob(Hidden):
             files[report] = self.found.to_html().encode()
         files |= self._side
         earlier = {path: path.read_bytes() if path.exists() else None for path in files}
-        noted = counted = False
+        noted, counted = False, ""
         try:
             self._owner.save()
             for path, content in files.items():
@@ -259,7 +259,7 @@ class ReleaseJob(Hidden):
                 for path, before in earlier.items():
                     _put_back(path, before)
                 if counted:
-                    PrivacyLedger(self._owner.folder).forget(receipt.name)
+                    PrivacyLedger(self._owner.folder).forget(counted)
                 if noted and self._lookback is not None and self.fitted.known_as is not None:
                     self._lookback.forget(self.fitted.known_as, self.identity)
             raise
@@ -448,22 +448,25 @@ class ReleaseJob(Hidden):
             )
         self._warn(said, RepeatedReleaseWarning)
 
+    @property
+    def _claim(self) -> Claim | None:
+        """What a method with a formal guarantee promises here."""
+        keyed = self.plan.keyed
+        if keyed.claim is None:
+            return None
+        public = getattr(keyed.perturber, "count", "private") == "public"
+        return Claim(*keyed.claim, replaced=public, person=self.plan.roles.record_id is not None)
+
     def _check_budget(self) -> None:
         """Refuse a private release that the policy's budget does not cover, before a row is read."""
-        claim = self.plan.keyed.claim
-        if claim is not None:
-            after = PrivacyLedger(self._owner.folder).require(*claim, self._policy.release.budget)
-            self.notes.append(f"all private releases of this folder of keys come to epsilon {after:.3g} with this one")
+        if self._claim is not None:
+            after = PrivacyLedger(self._owner.folder).require(self._claim, self._policy.release.budget)
+            self.notes.append(after.words)
 
-    def _count_privacy(self, name: str) -> bool:
-        """Write a private release into the ledger, once more against its budget; return whether it is one."""
-        claim = self.plan.keyed.claim
-        if claim is None:
-            return False
-        ledger = PrivacyLedger(self._owner.folder)
-        ledger.require(*claim, self._policy.release.budget)
-        ledger.note(name, *claim)
-        return True
+    def _count_privacy(self, name: str) -> str:
+        """Write a private release into the ledger, and return its line there; empty if it is none."""
+        ledger, claim = PrivacyLedger(self._owner.folder), self._claim
+        return "" if claim is None else ledger.note(name, claim, self._policy.release.budget)
 
     def _note(self, name: str) -> bool:
         """Tell the history of this release; return whether it did not know it yet."""

@@ -38,6 +38,7 @@ from sfumato.spark.task import BUCKET, ERRAND, ERROR, RESULT, WORD, summarise_ro
 
 S = TypeVar("S", bound=Summary)
 T = TypeVar("T")
+DRAWN_ROWS = 1_000_000  # in a part of a release whose rows are drawn anew
 
 
 class SparkEngine:
@@ -56,7 +57,7 @@ class SparkEngine:
         self._rounds: dict[str, Any] | None = None
         self._last: Summary | None = None  # the last round's: read when it travels, not before
         self._n_rows: int | None = None
-        self._meets = False
+        self._meets = self._drawn = False
         self.repeated = 0
 
     def look(self, cells: Cells, empty: Look) -> Look:
@@ -84,6 +85,7 @@ class SparkEngine:
                 f"{type(keyed.perturber).__name__} groups rows with their neighbours, wherever they are stored",
                 hint="choose a method of the row tier (`sfumato methods`), or leave out engine=...",
             )
+        self._drawn = keyed.draws_rows
         self._rounds = {**rounds_data(keyed, facts), "finding": finding, "run": secrets.token_bytes(16), "learnt": []}
         self._last = None
 
@@ -163,7 +165,8 @@ class SparkEngine:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         assert self._rounds is not None
-        buckets = self._table.n_partitions
+        # of rows that are drawn anew, how many parts the table had is nobody's business
+        buckets = 1 + job.n_rows // DRAWN_ROWS if self._drawn else self._table.n_partitions
         errand: dict[str, Any] = {"cells": cells_data(cells), "rounds": self._learnt(), "job": job_data(job)}
         errand |= {"buckets": buckets, "bundle": BUNDLE_ROWS, "coded": coded_data(self._table)}
         stored = self._table.stored_types

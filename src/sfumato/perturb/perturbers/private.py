@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,9 @@ from sfumato.core.passes import Answer, Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError, ParameterError
+from sfumato.frames.frame import Frame
 from sfumato.perturb.mechanism.base import Perturber
+from sfumato.perturb.mechanism.state import FittedState
 from sfumato.perturb.private.counting import FAILURE, beyond_rounds
 from sfumato.perturb.private.drawing import draw_rows
 from sfumato.perturb.private.fitting import Mixture, Setting, mixture_rounds
@@ -141,6 +143,23 @@ class PrivateMixture(Perturber):
             )
         return numbers, tuple(levels)
 
+    def _fit(
+        self,
+        read: Callable[[], Iterable[Frame]],
+        shape: Frame,
+        threads: int,
+        hashes: NDArray[np.uint64] | None = None,
+    ) -> NDArray[np.uint64] | None:
+        if shape.names != shape.all_names:
+            raise ParameterError(
+                "PrivateMixture: rows are drawn anew, and columns that pass through would be those of the old ones",
+                hint="leave columns=... out, and give a table of nothing but the columns to be drawn",
+            )
+        return super()._fit(read, shape, threads, hashes)
+
+    def _map(self, frame: Frame, state: FittedState, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
+        return super()._map(frame.unnamed(), state, kernel, threads)
+
     def _exposed_rounds(self, facts: Facts, streams: Streams) -> Rounds | None:
         return beyond_rounds(int(self.rows_per_person))
 
@@ -172,6 +191,7 @@ class PrivateMixture(Perturber):
 
     def _notes(self, fitted: Mixture) -> tuple[str, ...]:
         spent = epsilon_of(fitted.spent, self.delta * (1.0 - FAILURE))
-        whose = "a person" if int(self.rows_per_person) > 1 else "a row, or a person with a record id"
+        most = int(self.rows_per_person)
+        whose = ("a row" if most == 1 else f"any {most} rows") + ", or a person with a record id"
         told = f"differentially private: epsilon {spent:.3g} of {self.epsilon:g}, delta {self.delta:g}, for {whose}"
         return (f"{told}; rows are drawn anew and belong to nobody",)

@@ -76,7 +76,7 @@ def beyond_rounds(most: int) -> Rounds:
     return seen.beyond()
 
 
-def released_rows(noisy: float, sigma: float, delta: float) -> int:
+def released_rows(noisy: float, sigma: float, delta: float, rows: int = 1) -> int:
     """Return how many rows are released, from their noisy number.
 
     Parameters
@@ -86,14 +86,16 @@ def released_rows(noisy: float, sigma: float, delta: float) -> int:
         Standard deviation of its noise.
     delta : float
         Of the whole release: it is beyond the true number with a chance of `FAILURE` times that, at most.
+    rows : int
+        How many rows one person can change: it is not beyond the true number of a neighbour, either. Default: 1.
 
     Examples
     --------
     >>> released_rows(20_000.0, 20.0, 1e-6)
-    19871
+    19870
     """
     margin = sigma * sqrt(2.0 * log(1.0 / (FAILURE * delta)))
-    wanted = int(np.floor(noisy - margin * (1.0 + 1e-6)))  # the scale of the noise is rounded up, too
+    wanted = int(np.floor(noisy - margin * (1.0 + 1e-6))) - rows  # the scale of the noise is rounded up, too
     if wanted < 2:
         raise DataError(
             "too few rows for a private number of rows: next to none would be released",

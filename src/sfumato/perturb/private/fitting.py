@@ -31,6 +31,7 @@ from sfumato.perturb.private.statistics import STEPS, BallSums, Histograms, Priv
 SHARES = {"bounds": 0.1, "histograms": 0.2, "ball": 0.1, "rounds": 0.3, "mixture": 0.4}
 _LLOYD = 3  # rounds that move the centres
 _FEWEST, _MOST = 4, 32  # centres
+_THERE = 3.0  # deviations of the noise: a centre with fewer people may have none
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ class _Fit:
         centres, typical = first_centres(made, int(np.clip(able, _FEWEST, _MOST)), self._draw)
         out: Released = {"middle": middle, "unit": unit, "centres": centres, "radii": 1.5 * typical, "rows": None}
         if self._setting.private_count:
-            out["rows"] = released_rows(float(count[0]), doubt, self._setting.delta)
+            out["rows"] = released_rows(float(count[0]), doubt, self._setting.delta, self._setting.rows)
         return out
 
     def moved(self, one: BallSums, now: Released) -> Released:
@@ -232,7 +233,7 @@ class _Fit:
         counts, doubt = self._noisy(one.counts, 1.0, 0.15 * rho)
         sums, _ = self._noisy(one.sums, STEPS, 0.4 * rho)
         products, sigma = self._noisy(one.products, STEPS, 0.45 * rho)
-        somebody = counts > 1.5 * doubt
+        somebody = counts > _THERE * doubt
         if not somebody.any():
             somebody[int(np.argmax(counts))] = True
         people, radii = np.maximum(counts[somebody], 1.0), now["radii"][somebody]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log, sqrt
 
 import numpy as np
 from scipy.special import ndtr
@@ -13,6 +14,7 @@ from sfumato.perturb.private.covariances import positive
 
 BINS = 256
 _SURE = 3.0  # standard deviations of the noise: a count below may be nobody
+_BESIDE = 2.0
 _SAMPLE = 16_000
 _STARTS = 4
 _POWERS = np.arange(-20, 41)  # of two, when the bounds themselves are looked for
@@ -72,7 +74,14 @@ class Marginals:
         sigma : float
             Standard deviation of the noise.
         """
-        kept = np.where(counts > _SURE * sigma, counts, 0.0)
+        # one interval in thousands is beyond three deviations by chance, and far out it would rule the variance:
+        # what stands alone must be beyond all chance, what stands beside that need not
+        alone = sqrt(2.0 * log(counts.size)) + 0.5
+        sure = counts > alone * sigma
+        beside = np.zeros_like(sure)
+        beside[:, 1:] |= sure[:, :-1]
+        beside[:, :-1] |= sure[:, 1:]
+        kept = np.where(sure | (beside & (counts > _BESIDE * sigma)), counts, 0.0)
         empty = kept.sum(axis=1) <= 0
         kept[empty] = np.maximum(counts[empty], 0.0) + 1.0
         return cls(low, high, kept / kept.sum(axis=1, keepdims=True))
