@@ -344,3 +344,4 @@ def test_a_private_mixture_adds_its_noise_once_and_draws_the_same_rows_for_any_c
     first, second = (pl.read_parquet(sorted(one.glob("*.parquet"))).sort(released.columns) for one in places)
     assert first.equals(second), "computed twice: executors draw from what travelled, and add no noise of their own"
     assert 0 < released.count() < table.count()
+    assert table.rdd.getNumPartitions() > 1 == released.rdd.getNumPartitions(), "parts say nothing of the table"

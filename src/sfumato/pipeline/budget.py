@@ -80,9 +80,7 @@ def spent_by(lines: Sequence[dict[str, Any]]) -> Spent:
         return Spent(0.0, 0.0, "nothing was released with a guarantee")
     replaced = any(one.get("replaced", False) for one in lines)
     # beside a release with a public number of rows only replacement is protected, which costs the others more
-    rho = sum(
-        float(one["rho"]) * (_REPLACED if replaced and not one.get("replaced", False) else 1.0) for one in lines
-    )
+    rho = sum(float(one["rho"]) * (_REPLACED if replaced and not one.get("replaced", False) else 1.0) for one in lines)
     delta = max(float(one["delta"]) for one in lines)
     # a noisy number of rows may be beyond the true one: that chance adds up over releases
     left = delta - sum(FAILURE * float(one["delta"]) for one in lines if not one.get("replaced", False))

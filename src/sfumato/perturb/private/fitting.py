@@ -16,6 +16,7 @@ import numpy as np
 from sfumato._arrays import Floats, Integers
 from sfumato.core.passes import Rounds, ask
 from sfumato.core.secret import Hidden
+from sfumato.core.summaries import Together
 from sfumato.perturb.private.counting import FAILURE, released_rows
 from sfumato.perturb.private.covariances import positive, shrunk, square
 from sfumato.perturb.private.marginals import (
@@ -26,9 +27,10 @@ from sfumato.perturb.private.marginals import (
     power_edges,
 )
 from sfumato.perturb.private.noise import Accountant, rho_of
+from sfumato.perturb.private.splitting import halved
 from sfumato.perturb.private.statistics import STEPS, BallSums, Histograms, Private, Released, Space
 
-SHARES = {"bounds": 0.1, "histograms": 0.2, "ball": 0.1, "rounds": 0.3, "mixture": 0.4}
+SHARES = {"bounds": 0.1, "histograms": 0.2, "finer": 0.04, "ball": 0.06, "rounds": 0.3, "mixture": 0.4}
 _LLOYD = 3  # rounds that move the centres
 _FEWEST, _MOST = 4, 32  # centres
 _THERE = 3.0  # deviations of the noise: a centre with fewer people may have none
@@ -130,14 +132,20 @@ def mixture_rounds(setting: Setting) -> Rounds:
     now = hist.release(lambda one: fit.marginals(one, low, high))
     d = len(low)
     space = Space(setting.numbers, low, high, now["middle"], now["unit"])
-    ball = yield from ask(BallSums(space, np.zeros((1, d)), np.array([2.0 * sqrt(d)]), products=True))
-    shares = now["shares"]
-    now = ball.release(lambda one: fit.start(one, space, Marginals(low, high, shares)))
+    laws = Marginals(now["edges"], now["shares"])
+    whole = BallSums(space, np.zeros((1, d)), np.array([2.0 * sqrt(d)]), products=True)
+    both = yield from ask(Together([Histograms(setting.numbers, laws.middle_edges()), whole]))
+    finer, ball = both.parts  # as they were asked for
+    assert isinstance(finer, Histograms)
+    assert isinstance(ball, BallSums)
+    now = finer.release(lambda one: fit.finer(one, laws))
+    laws = Marginals(now["edges"], now["shares"])
+    now = ball.release(lambda one: fit.start(one, space, laws))
     rows = now["rows"]
     space = Space(setting.numbers, low, high, now["middle"], now["unit"])
-    for _ in range(_LLOYD):
-        sums = yield from ask(BallSums(space, now["centres"], now["radii"]))
-        now = sums.release(_mover(fit, now))
+    for left in reversed(range(_LLOYD)):
+        sums = yield from ask(BallSums(space, now["centres"], now["radii"], products=True))
+        now = sums.release(_mover(fit, now, last=left == 0))
     last = yield from ask(BallSums(space, now["centres"], now["radii"], products=True, levels=setting.levels))
     made = last.release(lambda one: fit.mixture(one, space, now))
     levels = tuple(made[f"levels {i}"] for i in range(len(setting.levels)))
@@ -155,8 +163,8 @@ def mixture_rounds(setting: Setting) -> Rounds:
     )
 
 
-def _mover(fit: _Fit, now: Released) -> Callable[[BallSums], Released]:
-    return lambda one: fit.moved(one, now)
+def _mover(fit: _Fit, now: Released, *, last: bool) -> Callable[[BallSums], Released]:
+    return lambda one: fit.moved(one, now, last=last)
 
 
 class _Fit:
@@ -183,22 +191,28 @@ class _Fit:
     def marginals(self, one: Histograms, low: Floats, high: Floats) -> Released:
         """Return the laws of the columns, and a first middle and unit for each."""
         counts, sigma = self._noisy(one.counts, _root(len(one.counts)), self._setting.shares["histograms"])
-        laws = Marginals.of(counts, sigma, low, high)
+        laws = Marginals.coarse(counts, sigma, low, high)
         middle, unit = laws.moments()
-        return {"shares": laws.shares, "middle": middle, "unit": unit}
+        return {"edges": laws.edges, "shares": laws.shares, "middle": middle, "unit": unit}
+
+    def finer(self, one: Histograms, laws: Marginals) -> Released:
+        """Return the laws of the columns once more, with finer intervals where the rows are."""
+        counts, sigma = self._noisy(one.counts, _root(len(one.counts)), self._setting.shares["finer"])
+        laws = laws.finer(counts, sigma)
+        return {"edges": laws.edges, "shares": laws.shares}
 
     def start(self, one: BallSums, space: Space, laws: Marginals) -> Released:
         """Return middle and unit once more, and where the centres begin: k-means of made-up rows."""
         rho, d = self._setting.shares["ball"], len(space.low)
         radius = 2.0 * sqrt(d)
-        count, doubt = self._noisy(one.counts, 1.0, 0.2 * rho)
-        sums, _ = self._noisy(one.sums, STEPS, 0.2 * rho)
-        products, _ = self._noisy(one.products, STEPS, 0.6 * rho)
+        count, doubt = self._noisy(one.counts, 1.0, 0.4 * rho)
+        sums, _ = self._noisy(one.sums, STEPS, 0.15 * rho)
+        products, _ = self._noisy(one.products, STEPS, 0.45 * rho)
         people = max(float(count[0]), 10.0)
         mean = sums[:, 0] / STEPS * radius / people
         second = square(products, d)[0] / STEPS * radius**2 / people
-        spread = positive(second - np.outer(mean, mean), 0.02)
-        size = np.sqrt(np.clip(np.diag(spread), 0.05, 9.0))
+        spread = positive(second - np.outer(mean, mean), 0.005)
+        size = np.sqrt(np.clip(np.diag(spread), 0.01, 9.0))
         middle, unit = space.middle + space.unit * mean, space.unit * size
         own = np.sqrt(np.diag(spread))
         made = (laws.sample(spread / np.outer(own, own), self._draw) - middle) / unit
@@ -210,19 +224,24 @@ class _Fit:
             out["rows"] = released_rows(float(count[0]), doubt, self._setting.delta, self._setting.rows)
         return out
 
-    def moved(self, one: BallSums, now: Released) -> Released:
-        """Return the centres after a round of noisy Lloyd, and balls that fit them better."""
-        rho = self._setting.shares["rounds"] / _LLOYD
-        counts, doubt = self._noisy(one.counts, 1.0, 0.15 * rho)
-        sums, sigma = self._noisy(one.sums, STEPS, 0.7 * rho)
-        squares, _ = self._noisy(one.squares, STEPS, 0.15 * rho)
+    def moved(self, one: BallSums, now: Released, *, last: bool) -> Released:
+        """Return the centres after a round of noisy Lloyd, balls that fit them better, and none without people."""
+        rho, d = self._setting.shares["rounds"] / _LLOYD, one.sums.shape[0]
+        counts, doubt = self._noisy(one.counts, 1.0, 0.25 * rho)
+        sums, sigma = self._noisy(one.sums, STEPS, 0.45 * rho)
+        squares, _ = self._noisy(one.squares, STEPS, 0.1 * rho)
+        products, blur = self._noisy(one.products, STEPS, 0.2 * rho)
         people, radii = np.maximum(counts, 1.0), now["radii"]
         step = sums.T / STEPS / people[:, None]
         noise = (sigma / STEPS) ** 2 * step.shape[1] / people**2
         trust = np.clip(1.0 - noise / np.maximum((step**2).sum(axis=1), 1e-12), 0.0, 1.0) * (counts > 2.5 * doubt)
         centres = now["centres"] + (radii * trust)[:, None] * step
         typical = np.sqrt(np.clip(squares / STEPS / people, 0.02, 1.0))
+        spreads = shrunk(square(products, d) / STEPS, people, step * trust[:, None], blur / STEPS)
+        spreads *= (radii**2)[:, None, None]
         radii = np.where(counts > doubt, radii * np.clip(1.5 * typical, 0.5, 1.6), radii)
+        if not last:  # nobody would move those that are put elsewhere now
+            centres, radii = halved(centres, radii, people, spreads, counts > 2.5 * doubt)
         return {"centres": centres, "radii": radii}
 
     def mixture(self, one: BallSums, space: Space, now: Released) -> Released:
@@ -265,7 +284,7 @@ def _shares(counts: Floats, sigma: float) -> Floats:
     """Return the shares of categories for each centre, drawn towards those of everybody where noise rules."""
     kept = np.maximum(counts, 0.0)
     everybody = counts.sum(axis=0)
-    everybody = np.where(everybody > 2.0 * sigma * sqrt(len(counts)), everybody, 0.0)
+    everybody = np.where(everybody > 3.5 * sigma * sqrt(len(counts)), everybody, 0.0)
     everybody = everybody + (1.0 if everybody.sum() <= 0 else 0.0)
     everybody = everybody / everybody.sum()
     kept = np.where((kept > 2.0 * sigma) & (everybody > 0), kept, 0.0)

@@ -12,9 +12,11 @@ from sklearn.cluster import KMeans
 from sfumato._arrays import Floats
 from sfumato.perturb.private.covariances import positive
 
-BINS = 256
-_SURE = 3.0  # standard deviations of the noise: a count below may be nobody
-_BESIDE = 2.0
+BINS, FINE = 256, 128
+_SURE = 4.0  # standard deviations of the noise: an interval of the bounds with fewer rows may have none
+_BESIDE = 2.0  # beside intervals that hold somebody for sure, fewer are believed
+_FEW = FINE // 4  # intervals that hold nearly everybody: so few are cut finer
+_TAIL = 0.01  # share of the rows on either side that need no fine intervals
 _SAMPLE = 16_000
 _STARTS = 4
 _POWERS = np.arange(-20, 41)  # of two, when the bounds themselves are looked for
@@ -44,54 +46,99 @@ def found_bounds(counts: Floats, sigma: float) -> tuple[float, float]:
     """
     edges = power_edges()
     ends = np.concatenate([[2 * edges[0]], edges, [2 * edges[-1]]])
-    sure = np.flatnonzero(counts > (_SURE + 1.0) * sigma)
+    sure = np.flatnonzero(counts > _SURE * sigma)
     if not len(sure):
         sure = np.array([int(np.argmax(counts))])
     return float(ends[sure[0]]), float(ends[sure[-1] + 1])
 
 
+def believed(counts: Floats, sigma: float) -> Floats:
+    """Return noisy counts without those that may be noise alone.
+
+    Of thousands of empty intervals some are beyond three deviations by chance, and one far out would rule the variance
+    of its column. So what stands alone must be beyond all chance; beside such intervals less is enough.
+
+    Parameters
+    ----------
+    counts : array of shape (d, intervals)
+    sigma : float
+        Standard deviation of the noise.
+
+    Examples
+    --------
+    >>> believed(np.array([[0.0, 9.0, 2.5, 0.0, 0.0, 2.5] + [0.0] * 30]), 1.0)[0, :6].tolist()
+    [0.0, 9.0, 2.5, 0.0, 0.0, 0.0]
+    """
+    sure = counts > max(3.0, sqrt(2.0 * log(counts.size)) - 0.6) * sigma
+    beside = np.zeros_like(sure)
+    beside[:, 1:] |= sure[:, :-1]
+    beside[:, :-1] |= sure[:, 1:]
+    kept = np.where(sure | (beside & (counts > _BESIDE * sigma)), counts, 0.0)
+    empty = kept.sum(axis=1) <= 0
+    kept[empty] = np.maximum(counts[empty], 0.0) + 1.0
+    return kept
+
+
 @dataclass(frozen=True)
 class Marginals:
-    """The law of each column, on the middles of its intervals.
+    """The law of each column, even within intervals.
 
     Attributes
     ----------
-    low, high : arrays of shape (d,)
-    shares : array of shape (d, BINS)
+    edges : array of shape (d, intervals + 1)
+    shares : array of shape (d, intervals)
     """
 
-    low: Floats
-    high: Floats
+    edges: Floats
     shares: Floats
 
     @classmethod
-    def of(cls, counts: Floats, sigma: float, low: Floats, high: Floats) -> Marginals:
-        """Return the laws of noisy counts; what may be noise alone is nobody.
+    def coarse(cls, counts: Floats, sigma: float, low: Floats, high: Floats) -> Marginals:
+        """Return the laws of noisy counts in equal intervals of the bounds."""
+        kept = believed(counts, sigma)
+        edges = np.column_stack([low, inner_edges(low, high), high])
+        return cls(edges, kept / kept.sum(axis=1, keepdims=True))
+
+    def middles(self) -> list[tuple[int, int]]:
+        """Return the first interval and the one behind the last in which nearly everybody is, for each column."""
+        out = []
+        for shares in self.shares:
+            rising = np.cumsum(shares)
+            first = int(np.searchsorted(rising, _TAIL, side="right"))
+            out.append((first, min(int(np.searchsorted(rising, 1.0 - _TAIL)), len(shares) - 1) + 1))
+        return out
+
+    def middle_edges(self) -> Floats:
+        """Return the edges of finer intervals where nearly everybody is, of shape (d, FINE + 1)."""
+        pairs = zip(self.edges, self.middles(), strict=True)
+        return np.array([np.linspace(edges[first], edges[stop], FINE + 1) for edges, (first, stop) in pairs])
+
+    def finer(self, counts: Floats, sigma: float) -> Marginals:
+        """Return the laws with finer intervals in columns of which few hold nearly everybody.
 
         Parameters
         ----------
-        counts : array of shape (d, BINS)
-        sigma : float
-            Standard deviation of the noise.
+        counts : array of shape (d, FINE + 2)
+            Below, within and above `middle_edges`.
         """
-        # one interval in thousands is beyond three deviations by chance, and far out it would rule the variance:
-        # what stands alone must be beyond all chance, what stands beside that need not
-        alone = sqrt(2.0 * log(counts.size)) + 0.5
-        sure = counts > alone * sigma
-        beside = np.zeros_like(sure)
-        beside[:, 1:] |= sure[:, :-1]
-        beside[:, :-1] |= sure[:, 1:]
-        kept = np.where(sure | (beside & (counts > _BESIDE * sigma)), counts, 0.0)
-        empty = kept.sum(axis=1) <= 0
-        kept[empty] = np.maximum(counts[empty], 0.0) + 1.0
-        return cls(low, high, kept / kept.sum(axis=1, keepdims=True))
+        kept, inner = believed(counts[:, 1:-1], sigma), self.middle_edges()
+        edges = np.repeat(self.edges[:, -1:], self.edges.shape[1] + FINE, axis=1)
+        shares = np.zeros((len(edges), edges.shape[1] - 1))
+        for j, (first, stop) in enumerate(self.middles()):
+            old, share = self.edges[j], self.shares[j]
+            if stop - first <= _FEW:
+                within = kept[j] / kept[j].sum() * share[first:stop].sum()
+                old = np.concatenate([old[:first], inner[j], old[stop + 1 :]])
+                share = np.concatenate([share[:first], within, share[stop:]])
+            edges[j, : len(old)], shares[j, : len(share)] = old, share
+        return Marginals(edges, shares)
 
     def moments(self) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of each column."""
-        width = (self.high - self.low) / BINS
-        middles = self.low[:, None] + width[:, None] * (np.arange(BINS) + 0.5)
+        width = np.diff(self.edges, axis=1)
+        middles = self.edges[:, :-1] + width / 2
         mean = (self.shares * middles).sum(axis=1)
-        variance = (self.shares * (middles - mean[:, None]) ** 2).sum(axis=1) + width**2 / 12
+        variance = (self.shares * ((middles - mean[:, None]) ** 2 + width**2 / 12)).sum(axis=1)
         return mean, np.sqrt(variance)
 
     def sample(self, correlation: Floats, draw: np.random.Generator) -> Floats:
@@ -100,9 +147,8 @@ class Marginals:
         normal = draw.normal(size=(_SAMPLE, len(correlation))) @ factor.T
         level = ndtr(normal / np.sqrt((factor**2).sum(axis=1)))
         out: Floats = np.empty_like(level)
-        for j, shares in enumerate(self.shares):
-            rising = np.concatenate([[0.0], np.cumsum(shares)])
-            out[:, j] = np.interp(level[:, j], rising, np.linspace(self.low[j], self.high[j], BINS + 1))
+        for j, (edges, shares) in enumerate(zip(self.edges, self.shares, strict=True)):
+            out[:, j] = np.interp(level[:, j], np.concatenate([[0.0], np.cumsum(shares)]), edges)
         return out
 
 
