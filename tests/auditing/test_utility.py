@@ -19,6 +19,7 @@ from sfumato.auditing.utility.optima import Optima, best_of, find_optima
 from sfumato.auditing.utility.rescaling import SCALINGS, rescaling_by
 from sfumato.auditing.utility.result import estimate
 from sfumato.cluster import lloyd_kmeans
+from sfumato.core.sharing import shared_by
 from sfumato.exceptions import DataError, MissingComponentError, ParameterError
 from sfumato.metrics import adjusted_rand, misclassification_rate, variation_of_information
 
@@ -264,14 +265,14 @@ def test_the_same_seed_gives_the_same_result_and_another_another_one():
     assert first.excesses != other.excesses
 
 
-def test_any_number_of_threads_gives_the_same_figures(monkeypatch):
+def test_any_number_of_threads_gives_the_same_figures():
     table = blobs(300, 3, 4, spread=1.0)
     noisy = table + 0.5 * np.random.default_rng(3).normal(size=table.shape)
     found = []
     for cores in (1, 3):
         comparisons._known.clear()
-        monkeypatch.setattr(comparisons, "allowed_cores", lambda cores=cores: cores)
-        found.append(measure_utility(table, noisy, clusters=[2, 3, 4], **QUICK))
+        with shared_by(cores):
+            found.append(measure_utility(table, noisy, clusters=[2, 3, 4], **QUICK))
     assert found[0] == found[1]
 
 

@@ -151,8 +151,33 @@ def test_rounds_of_k_means(seed, rows, columns, k, largest) -> None:
     steps = rng.integers(-largest, largest + 1, (columns, rows)).astype(np.float64)  # few values: many ties
     centres = rng.integers(-largest, largest + 1, (k, columns)).astype(np.float64)
     before = centres.copy()
-    same_bits(lambda: lattice_lloyd(steps, centres, rounds=20))
+    for rounds in (3, 20):  # every row is measured, or those only whose bounds meet
+        same_bits(lambda rounds=rounds: lattice_lloyd(steps, centres, rounds=rounds))
+        for found, wanted in zip(
+            lattice_lloyd(steps, centres, rounds=rounds), plain_lloyd(steps, centres, rounds), strict=True
+        ):
+            assert np.array_equal(found, wanted)
     assert (centres == before).all(), "the starts are the caller's"
+
+
+def plain_lloyd(steps, centres, rounds):
+    """Run Lloyd's rounds as the book has them, in whole numbers."""
+    rows, centres = steps.astype(np.int64).T, centres.astype(np.int64)
+    labels = None
+    for left in range(rounds, -1, -1):
+        apart = ((rows[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+        before, labels = labels, apart.argmin(axis=1)
+        if left == 0 or (before is not None and (labels == before).all()):
+            break
+        means = [
+            np.rint(rows[labels == j].sum(axis=0) / (labels == j).sum()) if (labels == j).any() else centres[j]
+            for j in range(len(centres))
+        ]
+        moved = np.array(means, dtype=np.int64)
+        if (moved == centres).all():
+            break
+        centres = moved
+    return centres, labels, float(apart.min(axis=1).sum())
 
 
 @given(seeds, st.integers(1, 1300), st.integers(1, 4), st.integers(1, 9), st.sampled_from([1, 40, 1 << 20]))

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
-from sfumato.cluster.lattice_kmeans import likely_centres, nearest_and_cost
+from sfumato.cluster.lattice_kmeans import likely_centres
+from sfumato.cluster.lattice_rounds import nearest_and_cost
 
 _MOST = 48  # prototypes of one clustering
 _ROWS_EACH = 25  # rows that a prototype has on average at least

@@ -9,115 +9,26 @@ rows, the better ones go on with more rows, the chosen one with all.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
+from sfumato.cluster.lattice_rounds import exact_sum, lattice_lloyd, square_lengths
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import exact_product
-from sfumato.core.passes import stop_if_asked
+from sfumato.core.sharing import one_blas_thread, share
 from sfumato.core.variates import uniform
 
-Integers = NDArray[np.integer[Any]]
-
-_ROUNDS = 300
-BLOCK = 1 << 14
-Run = tuple[Floats, NDArray[np.intp], float]  # centres, labels, cost
+Run = tuple[Floats, NDArray[np.integer], float]  # centres, labels, cost
 
 _PART = 1 << 14  # rows that the starts see of a large table; the better starts go on with four times as many
 _FIRST_ROUNDS, FEW_ROUNDS = 6, 15  # after a few it is clear which starts are worth going on with
 _FEWEST = 6
-
-
-def nearest_and_cost(steps: Floats, centres: Floats) -> tuple[Integers, Floats]:
-    """Return the nearest centre of every row (ties to the lowest) and |c|^2 - 2 x.c, exact."""
-    small = np.min_scalar_type(len(centres))  # labels of one byte: masks and maxima run in vector registers
-    labels: Integers = np.zeros(steps.shape[1], dtype=small)
-    cost = np.empty(steps.shape[1])
-    norms = (centres * centres).sum(axis=1)
-    doubled = -2.0 * centres
-    for start in range(0, steps.shape[1], BLOCK):
-        scores = exact_product(doubled, steps[:, start : start + BLOCK])
-        scores += norms[:, None]
-        least, nearest = cost[start : start + BLOCK], labels[start : start + BLOCK]
-        least[:] = scores[0]
-        for index in range(1, len(scores)):  # numpy's own argmin along the first axis is many times slower
-            closer = np.multiply(scores[index] < least, small.type(index), dtype=small)
-            np.maximum(nearest, closer, out=nearest)
-            np.minimum(least, scores[index], out=least)
-    return labels, cost
-
-
-def lattice_lloyd(steps: Floats, centres: Floats, *, rounds: int = _ROUNDS) -> tuple[Floats, NDArray[np.intp], float]:
-    """Run Lloyd's rounds until no label changes.
-
-    Parameters
-    ----------
-    steps : array of shape (d, n)
-        Rows on the lattice.
-    centres : array of shape (k, d)
-        Starting centres on the lattice.
-    rounds : int
-        Upper bound.
-
-    Returns
-    -------
-    centres, labels, inertia
-        The inertia in steps squared.
-
-    Examples
-    --------
-    >>> centres, labels, inertia = lattice_lloyd(np.array([[0.0, 2.0, 18.0, 20.0]]), np.array([[0.0], [2.0]]))
-    >>> centres.ravel().tolist(), labels.tolist(), inertia
-    ([1.0, 19.0], [0, 0, 1, 1], 4.0)
-    """
-    stop_if_asked()
-    fast = compiled_kernels(steps.size * len(centres))
-    if fast is None:
-        centres, labels, cost = _rounds(steps, centres, rounds)
-        total = exact_sum(cost) + sum(exact_sum(column * column) for column in steps)
-    else:
-        centres, labels, cost = centres.copy(), np.zeros(steps.shape[1], dtype=np.intp), np.empty(steps.shape[1])
-        fast.lloyd_rounds(steps, centres, rounds, labels, cost)
-        total = sum((int(high) << 26) + int(low) for high, low in (fast.exact_parts(cost), fast.squares_parts(steps)))
-    return centres, labels.astype(np.intp, copy=False), float(total)
-
-
-def _rounds(steps: Floats, centres: Floats, rounds: int) -> tuple[Floats, Integers, Floats]:
-    k = len(centres)
-    labels, cost = nearest_and_cost(steps, centres)
-    numbers = np.arange(k, dtype=labels.dtype)[:, None]
-    for _ in range(rounds):
-        counts = np.bincount(labels, minlength=k)
-        # sums of whole numbers below 2^53 are exact in any order
-        sums = np.zeros((k, len(steps)))
-        for start in range(0, len(labels), BLOCK):
-            members = (labels[start : start + BLOCK] == numbers).astype(np.float64)
-            sums += members @ steps[:, start : start + BLOCK].T
-        filled = counts > 0
-        moved = np.where(filled[:, None], np.rint(sums / np.maximum(counts, 1)[:, None]), centres)
-        if (moved == centres).all():
-            break
-        stop_if_asked()
-        centres = moved
-        before = labels
-        labels, cost = nearest_and_cost(steps, centres)
-        if (labels == before).all():
-            break
-    return centres, labels, cost
-
-
-def exact_sum(values: Floats) -> int:
-    """Return the sum of whole numbers below 2^53, exactly."""
-    if float(np.abs(values).max(initial=0.0)) * len(values) < 2.0**62:
-        return int(values.astype(np.int64).sum())
-    high = np.floor(values / 2.0**26)
-    low = values - high * 2.0**26
-    return (int(high.astype(np.int64).sum()) << 26) + int(low.astype(np.int64).sum())
+T = TypeVar("T")
 
 
 def plus_plus(steps: Floats, k: int, draws: Floats) -> Floats:
@@ -141,7 +52,7 @@ def plus_plus(steps: Floats, k: int, draws: Floats) -> Floats:
         fast.start_rows(steps, draws, rows)
         return np.ascontiguousarray(steps[:, rows].T)
     chosen = [min(int(draws[0] * n), n - 1)]
-    squares = _squares(steps)
+    squares = square_lengths(steps)
     nearest = _distances(steps, squares, chosen)[0]
     for j in range(1, k):
         cumulated = np.cumsum(nearest)  # one row after the other: a fixed order
@@ -153,13 +64,6 @@ def plus_plus(steps: Floats, k: int, draws: Floats) -> Floats:
         chosen.append(int(candidates[best]))
         nearest = closer[best]
     return np.ascontiguousarray(steps[:, chosen].T)
-
-
-def _squares(steps: Floats) -> Floats:
-    squares: Floats = np.zeros(steps.shape[1])
-    for column in steps:
-        squares += column * column
-    return squares
 
 
 def _distances(steps: Floats, squares: Floats, rows: list[int]) -> Floats:
@@ -204,20 +108,94 @@ def likely_centres(
     >>> sorted(centres.ravel().tolist()), doubt
     ([0.0, 50.0, 90.0], 0.0)
     """
-    with threadpool_limits(limits=1, user_api="blas"):  # many small products: threads only wait for one another
-        return _likely(steps, k, uniform(words).reshape(starts, 3 * k), part, rounds)
+    return likely_centres_of([Asked(steps, k, words, starts, rounds, part)])[0]
 
 
-def _likely(steps: Floats, k: int, draws: Floats, part: int, rounds: int) -> tuple[Floats, float]:
-    starts = len(draws)
-    more = np.ascontiguousarray(steps[:, : 4 * part])
-    # rare rows far out decide which optimum is best, so a part of the rows is used only where all would take too long
-    few = more if steps.shape[1] <= 4 * part else np.ascontiguousarray(steps[:, :part])
-    begun = [lattice_lloyd(few, plus_plus(few, k, draw), rounds=_FIRST_ROUNDS) for draw in draws]
-    begun.sort(key=lambda run: run[2])
-    runs = [lattice_lloyd(more, centres, rounds=rounds) for centres, *_ in begun[: max(_FEWEST, starts // 4)]]
-    centres, doubt = agreed(runs, starts)
-    return lattice_lloyd(steps, centres)[0], doubt
+class Asked(NamedTuple):
+    """One clustering that is asked for; see `likely_centres`."""
+
+    steps: Floats
+    k: int
+    words: NDArray[np.uint64]
+    starts: int
+    rounds: int = FEW_ROUNDS
+    part: int = _PART
+
+    @property
+    def size(self) -> float:
+        """How long it takes, about."""
+        return float(self.steps.size * self.k)
+
+
+class _Begun(NamedTuple):
+    """A start of a clustering, or a run that goes on from centres."""
+
+    asked: Asked
+    steps: Floats
+    start: Floats
+
+    @property
+    def size(self) -> float:
+        return float(self.steps.size * self.asked.k)
+
+
+def likely_centres_of(asked: Sequence[Asked]) -> list[tuple[Floats, float]]:
+    """Return the likely centres of several clusterings, and the doubts: all starts of all of them side by side.
+
+    Parameters
+    ----------
+    asked : sequence of Asked
+        What `likely_centres` takes.
+    """
+    with one_blas_thread():  # many small products: threads only wait for one another
+        more = _parts(asked, 4)
+        # rare rows far out decide which optimum is best, so a part of the rows is used only where all would take long
+        few = [
+            most if one.steps.shape[1] <= 4 * one.part else part
+            for one, most, part in zip(asked, more, _parts(asked, 1), strict=True)
+        ]
+        draws = [uniform(one.words).reshape(one.starts, 3 * one.k) for one in asked]
+        first = [[_Begun(one, rows, draw) for draw in own] for one, rows, own in zip(asked, few, draws, strict=True)]
+        begun = _side_by_side(_first_run, first)
+        for runs in begun:
+            runs.sort(key=lambda run: run[1])
+        better = [
+            [_Begun(one, rows, centres) for centres, _ in runs[: max(_FEWEST, one.starts // 4)]]
+            for one, rows, runs in zip(asked, more, begun, strict=True)
+        ]
+        ended = _side_by_side(_better_run, better)
+        chosen = [agreed(runs, one.starts) for one, runs in zip(asked, ended, strict=True)]
+        last = [[_Begun(one, one.steps, centres)] for one, (centres, _) in zip(asked, chosen, strict=True)]
+        final = _side_by_side(lambda one: lattice_lloyd(one.steps, one.start)[0], last)
+        return [(runs[0], doubt) for runs, (_, doubt) in zip(final, chosen, strict=True)]
+
+
+def _parts(asked: Sequence[Asked], times: int) -> list[Floats]:
+    """Return the first rows of each, so many parts of them; clusterings of the same rows share them."""
+    made: dict[tuple[int, int], Floats] = {}
+    out = []
+    for one in asked:
+        name = id(one.steps), times * one.part
+        if name not in made:
+            made[name] = np.ascontiguousarray(one.steps[:, : times * one.part])
+        out.append(made[name])
+    return out
+
+
+def _side_by_side(work: Callable[[_Begun], T], groups: Sequence[Sequence[_Begun]]) -> list[list[T]]:
+    """Return the work on each item of each group, shared among the threads that there are."""
+    results = iter(share(work, [one for group in groups for one in group], largest_first=lambda one: one.size))
+    return [[next(results) for _ in group] for group in groups]
+
+
+def _first_run(one: _Begun) -> tuple[Floats, float]:
+    centres, _, cost = lattice_lloyd(one.steps, plus_plus(one.steps, one.asked.k, one.start), rounds=_FIRST_ROUNDS)
+    return centres, cost
+
+
+def _better_run(one: _Begun) -> Run:
+    centres, labels, cost = lattice_lloyd(one.steps, one.start, rounds=one.asked.rounds)
+    return centres, labels.astype(np.min_scalar_type(one.asked.k)), cost  # many wait for one another: small labels
 
 
 def agreed(runs: list[Run], starts: int) -> tuple[Floats, float]:
@@ -289,12 +267,12 @@ def other_labels(one: NDArray[np.integer], other: NDArray[np.integer]) -> float:
     >>> other_labels(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 1]))
     0.25
     """
-    fast = compiled_kernels(0) if one.dtype == other.dtype == np.intp else None
+    fast = compiled_kernels(0)
     if fast is not None:
-        same, table = fast.same_labels(one, other)
+        same, table = fast.same_labels(one.astype(np.intp, copy=False), other.astype(np.intp, copy=False))
         if same < 0:
             same = table[linear_sum_assignment(-table)].sum()
         return float(len(one) - same) / len(one)
     k = int(max(one.max(), other.max())) + 1
-    table = np.bincount(one * k + other, minlength=k * k).reshape(k, k)
+    table = np.bincount(one.astype(np.intp) * k + other, minlength=k * k).reshape(k, k)
     return float(len(one) - table[linear_sum_assignment(-table)].sum()) / len(one)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
-from sfumato.cluster.lattice_kmeans import BLOCK, Run, agreed, exact_sum, nearest_and_cost, plus_plus
+from sfumato.cluster.lattice_kmeans import Run, agreed, plus_plus
+from sfumato.cluster.lattice_rounds import BLOCK, exact_sum, nearest_and_cost
 from sfumato.core.variates import uniform
 
 _FIRST_ROUNDS, _ROUNDS = 6, 60

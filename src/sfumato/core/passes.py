@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sfumato._arrays import Floats
 from sfumato.core.rows import Coverage, RowRange, Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import one_blas_thread
 from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary, Survey, Together
 from sfumato.core.tiles import pieces_for
@@ -120,7 +121,7 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
     coverage = Coverage()
     total = template.fresh()
     workers = [template.fresh() for _ in range(threads)] if threads > 1 else []
-    with ThreadPoolExecutor(max_workers=max(threads, 1)) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(max_workers=max(threads, 1)) as pool:
         for batch in batches:
             rows = getattr(batch, "numbered", batch.rows)  # their places, where the noise belongs to persons
             if isinstance(rows, RowRange):
@@ -237,7 +238,7 @@ def run_kernel(
 
     pieces = pieces_for(len(batch), rows_per_tile, threads)
     if threads > 1 and len(pieces) > 1:
-        with ThreadPoolExecutor(max_workers=threads) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(max_workers=threads) as pool:
             list(pool.map(one, pieces))
     else:
         for piece in pieces:

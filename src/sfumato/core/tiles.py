@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,6 +9,7 @@ from numbers import Integral
 from typing import TypeVar
 
 from sfumato.core.numbers import whole_number
+from sfumato.core.sharing import processors, threads_here
 from sfumato.exceptions import ParameterError
 
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
@@ -19,34 +19,33 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def workers(threads: int | None, n_jobs: int | None = None, *, default: int = 1) -> int:
+def workers(threads: int | None, n_jobs: int | None = None) -> int:
     """Return how many threads share a job: as many as `threads` says, or `n_jobs`, scikit-learn's name for it.
 
     Parameters
     ----------
     threads : int, optional
     n_jobs : int, optional
-        -1 is one for each processor, -2 one less.
-    default : int
-        If neither is given.
+        -1 is one for each processor that the process may use, -2 one less. If neither is given, as many as the job
+        around this one has, and all without one.
 
     Examples
     --------
-    >>> workers(None), workers(3), workers(None, 2), workers(None, -1) == os.cpu_count()
-    (1, 3, 2, True)
+    >>> workers(3), workers(None, 2), workers(None, -1) == workers(None) == processors()
+    (3, 2, True)
     """
     asked = set[int]()
     if threads is not None:
         asked.add(whole_number(threads, "threads", low=1))
     if n_jobs is not None and isinstance(n_jobs, Integral) and n_jobs < 0:
-        asked.add(max(1, (os.cpu_count() or 1) + 1 + int(n_jobs)))
+        asked.add(max(1, processors() + 1 + int(n_jobs)))
     elif n_jobs is not None:
         asked.add(whole_number(n_jobs, "n_jobs, unless it is -1 for all processors,", low=1))
     if len(asked) > 1:
         raise ParameterError(
             f"threads={threads} and n_jobs={n_jobs} both say how many workers there are", hint="give one of them"
         )
-    return asked.pop() if asked else default
+    return asked.pop() if asked else threads_here()
 
 
 def tile_rows(n_columns: int) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import processors
 from sfumato.core.stream import table_hasher
 from sfumato.core.summaries import Survey, Together
 from sfumato.exceptions import ParameterError, SharedKeyWarning
@@ -95,7 +96,7 @@ def summarize(
         settled = Policy.model_validate(before.policy)
     rows = _own_rows(table, before, owner)
     plan = make_plan(table, settled, shared)
-    local = LocalEngine(rows, Workspace(Path(target)), Path(target), threads=os.cpu_count() or 1, watch=Watch(2))
+    local = LocalEngine(rows, Workspace(Path(target)), Path(target), threads=processors(), watch=Watch(2))
     stages = [] if before is None else before.stages
     learnt = None
     try:
@@ -188,7 +189,7 @@ def release_joint(
     job = ReleaseJob(table, settled, held, watch=Watch(1))
     file_kind(target)
     with History(held.folder) as past, Workspace(target) as workspace:
-        local = LocalEngine(rows, workspace, target, threads=os.cpu_count() or 1, watch=job.watch)
+        local = LocalEngine(rows, workspace, target, threads=processors(), watch=job.watch)
         _finish_fit(job, JointEngine(file.stages, None, local))
         # this owner's own table: its labels find their way back by it, and its history knows it
         facts, cells, lookback = job.fitted.facts, job.fitted.cells, LookBack(past, history)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
+from sfumato.core.sharing import shared_by
 from sfumato.core.tiles import workers
 from sfumato.exceptions import ParameterError
 from sfumato.files.formats.postgresql import PostgresSource, copy_to_table
@@ -161,7 +162,7 @@ def release(
     >>> receipt.n_rows, receipt.perturbed, receipt.dropped
     (99, ('age', 'wage'), ('id',))
     """
-    shared_by = workers(threads, n_jobs, default=os.cpu_count() or 1)
+    shared = workers(threads, n_jobs)
     chosen = None if method is None or isinstance(method, str) else method
     reserved = reserved_files(key_folder(key))
     settled = settle_policy(
@@ -204,7 +205,11 @@ def release(
             owner = choose_key(key, place.path, trial=dry_run)
             watch = Watch(2, progress, cancel)
             watch.reach = 1.0 if settled.audit is None and page is None else 0.3
-            with _remembering(History(owner.folder), dry_run) as own, _workspace(place.path, dry_run) as workspace:
+            with (
+                shared_by(shared),
+                _remembering(History(owner.folder), dry_run) as own,
+                _workspace(place.path, dry_run) as workspace,
+            ):
                 lookback = LookBack(own, settled.release.history)
                 job = ReleaseJob(
                     table,
@@ -216,7 +221,7 @@ def release(
                     as_of=_earlier(as_of, owner, engine),
                 )
                 runner = (
-                    LocalEngine(table, workspace, place.path, threads=shared_by, watch=watch)
+                    LocalEngine(table, workspace, place.path, threads=shared, watch=watch)
                     if engine is None
                     else engine(table, workspace, place.path, watch)
                 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from sfumato.auditing.utility.luck import Expected, expect, likeliest
 from sfumato.auditing.utility.optima import Optima, find_optima
 from sfumato.auditing.utility.rescaling import release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
+from sfumato.core.sharing import threads_here
 from sfumato.exceptions import MissingComponentError, ParameterError
 
 Progress = Callable[[str, float], None]
@@ -144,7 +144,7 @@ def compare_all(
     with threadpool_limits(limits=1), warnings.catch_warnings():
         # a release may have fewer distinct rows than clusters: then that is what a miner finds
         warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-        workers = allowed_cores()
+        workers = threads_here()
         with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
             jobs: dict[Future[Rows], str] = {pool.submit(_ward_rows, study, headline, clusters, ward_rows): "Ward"}
             for k in sorted({*clusters, *beyond}, reverse=True):
@@ -163,11 +163,6 @@ def compare_all(
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
     return rows, excesses
-
-
-def allowed_cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def original_optima(points: Floats, k: int, starts: int, seeds: tuple[int, int], tries: int) -> tuple[Optima, int]:

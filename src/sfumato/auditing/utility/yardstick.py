@@ -16,10 +16,11 @@ from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
 from sfumato.auditing.utility.clusterings import kmeans_from
-from sfumato.auditing.utility.comparisons import SHARED_ROUNDS, Study, allowed_cores, luck_of, prepare_study
+from sfumato.auditing.utility.comparisons import SHARED_ROUNDS, Study, luck_of, prepare_study
 from sfumato.auditing.utility.measure import MOST_ROWS, pool_size
 from sfumato.auditing.utility.rescaling import one_hot
 from sfumato.auditing.utility.result import Excess, excess
+from sfumato.core.sharing import threads_here
 from sfumato.metrics import misclassification_rate
 
 
@@ -111,7 +112,7 @@ class Yardstick:
         with threadpool_limits(limits=1), warnings.catch_warnings():
             # a release may have fewer distinct rows than clusters: then that is what a miner finds
             warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-            workers = allowed_cores()
+            workers = threads_here()
             with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
                 found = dict(zip(jobs, pool.map(lambda job: self._compare(study, *job), jobs), strict=True))
         heads = [found[headline, k] for k in self.clusters]

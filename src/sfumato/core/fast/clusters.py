@@ -1,4 +1,4 @@
-"""Starts and rounds of k-means on a lattice, points that are pushed into their regions, and what that solves."""
+"""Starts of k-means on a lattice, points that are pushed into their regions, and what that solves."""
 
 from __future__ import annotations
 
@@ -9,72 +9,6 @@ import numpy as np
 from sfumato.core.fast.compile import compiled
 
 _PIECE = 512  # rows whose costs stay in the first-level cache
-
-
-@compiled
-def nearest_centres(steps: Any, centres: Any, labels: Any, cost: Any) -> bool:
-    """Write each row's nearest centre (ties to the lowest) and |c|^2 - 2 x.c; tell whether a label has changed."""
-    d, n = steps.shape
-    total = np.empty(_PIECE)
-    best = np.empty(_PIECE, dtype=labels.dtype)
-    changed = False
-    for start in range(0, n, _PIECE):
-        stop = min(start + _PIECE, n)
-        m = stop - start
-        least = cost[start:stop]
-        for j in range(len(centres)):
-            norm = 0.0
-            for column in range(d):
-                norm += centres[j, column] * centres[j, column]
-            for i in range(m):
-                total[i] = norm
-            for column in range(d):
-                values, doubled = steps[column, start:stop], -2.0 * centres[j, column]
-                for i in range(m):
-                    total[i] += doubled * values[i]
-            if j == 0:
-                for i in range(m):
-                    least[i] = total[i]
-                    best[i] = 0
-            else:
-                for i in range(m):
-                    closer = total[i] < least[i]
-                    best[i] = j if closer else best[i]
-                    least[i] = total[i] if closer else least[i]
-        for i in range(m):
-            changed = changed or labels[start + i] != best[i]
-            labels[start + i] = best[i]
-    return changed
-
-
-@compiled
-def lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, cost: Any) -> None:
-    """Run Lloyd's rounds until no label changes; all arrays but the steps are written to."""
-    d, n = steps.shape
-    k = len(centres)
-    nearest_centres(steps, centres, labels, cost)
-    for _ in range(rounds):
-        counts = np.zeros(k)
-        sums = np.zeros((k, d))
-        for i in range(n):
-            counts[labels[i]] += 1.0
-        for column in range(d):  # sums of whole numbers below 2^53 are exact in any order
-            values = steps[column]
-            for i in range(n):
-                sums[labels[i], column] += values[i]
-        still = True
-        for j in range(k):
-            for column in range(d):
-                if counts[j] > 0.0:
-                    sums[j, column] = np.rint(sums[j, column] / counts[j])
-                else:
-                    sums[j, column] = centres[j, column]
-                still = still and sums[j, column] == centres[j, column]
-        if still:
-            break
-        centres[:] = sums
-        if not nearest_centres(steps, centres, labels, cost):
-            break
 
 
 @compiled
@@ -133,17 +67,6 @@ def exact_parts(values: Any) -> Any:
         high += np.int64(part)
         low += np.int64(values[i] - part * 2.0**26)
     return high + (low >> 26), low & ((1 << 26) - 1)
-
-
-@compiled
-def squares_parts(steps: Any) -> Any:
-    """Return the sum of all squares of whole numbers up to 2^20, in the parts of `exact_parts`, not carried over."""
-    high, low = np.int64(0), np.int64(0)
-    for column in range(len(steps)):
-        parts = exact_parts(steps[column] * steps[column])
-        high += parts[0]
-        low += parts[1]
-    return high, low
 
 
 @compiled

@@ -13,14 +13,13 @@ import numpy as np
 
 from sfumato.core.fast.clusters import (
     exact_parts,
-    lloyd_rounds,
     push_inside,
     same_labels,
     solve_in_place,
-    squares_parts,
     start_rows,
 )
 from sfumato.core.fast.compile import compiled
+from sfumato.core.fast.lloyd import few_lloyd_rounds, lloyd_rounds
 
 __all__ = [
     "add_sized_uniform",
@@ -29,6 +28,7 @@ __all__ = [
     "count_intervals",
     "draw_in_clusters",
     "exact_parts",
+    "few_lloyd_rounds",
     "grid_steps",
     "hash_rows",
     "lloyd_rounds",
@@ -38,7 +38,6 @@ __all__ = [
     "push_inside",
     "same_labels",
     "solve_in_place",
-    "squares_parts",
     "start_rows",
     "table_law",
     "turn",

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, likely_centres, nearest_and_cost
+from sfumato.cluster.lattice_kmeans import Asked, likely_centres_of
+from sfumato.cluster.lattice_rounds import nearest_and_cost
 from sfumato.core.passes import Facts, ask, fill, run_rounds
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.stream import Streams
@@ -93,11 +94,10 @@ def exposed_rounds(
         steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(rows[present].T))))
         alone = np.zeros(len(present), dtype=bool)
         left = set()
-        for k in counts:
-            if k >= len(present):
-                continue
-            words = streams.scalars("exposed", f"{number} {k}", 3 * k * starts)
-            centres, _ = likely_centres(steps, k, words, starts=starts, rounds=FEW_ROUNDS)
+        tried = [k for k in counts if k < len(present)]
+        words = [streams.scalars("exposed", f"{number} {k}", 3 * k * starts) for k in tried]
+        likely = likely_centres_of([Asked(steps, k, own, starts) for k, own in zip(tried, words, strict=True)])
+        for k, (centres, _) in zip(tried, likely, strict=True):
             of, _ = nearest_and_cost(steps, centres)
             small = np.bincount(of, minlength=k) < few
             mine = small[of]

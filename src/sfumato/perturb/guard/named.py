@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
-from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, likely_centres
+from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, Asked, likely_centres, likely_centres_of
 from sfumato.cluster.prototypes import likely_prototypes
 from sfumato.core.linear import LARGEST_STEPS, exact_product, lattice_bits, sum_in_order, to_steps
 from sfumato.core.numbers import round_range
@@ -257,6 +257,8 @@ def name_clusterings(
     """
     steps = np.ascontiguousarray(space.steps(space.enter(np.ascontiguousarray(sample.T))))
     distinct = len(np.unique(steps, axis=1).T) if steps.shape[1] <= 256 else steps.shape[1]
+    counts = [int(wanted) for wanted in clusterings if is_count(wanted) and int(wanted) <= distinct]
+    named = iter(_rungs(steps, counts, streams, care, ladder=ladder, weights=weights))
     found: list[_One] = []
     for index, wanted in enumerate(clusterings):
         prototypes = count_of_prototypes(wanted)
@@ -265,11 +267,7 @@ def name_clusterings(
                 found.append(_One(_k_prototypes(space, steps, prototypes, streams, care), modes=True))
         elif is_count(wanted):
             if int(wanted) <= distinct:  # otherwise there are fewer different rows than clusters: nothing to keep
-                found.append(_rung(steps, int(wanted), streams, care, ladder=ladder))
-                found += [
-                    _rung_elsewhere(steps, one, int(wanted), streams.child(f"scaling {number}"), care, ladder=ladder)
-                    for number, one in enumerate(weights)
-                ]
+                found += next(named)
         elif hasattr(wanted, "cluster_centers_"):
             found.append(_One(_given(space, wanted.cluster_centers_, len(steps))))
         else:
@@ -309,26 +307,61 @@ class Given(NamedTuple):
     told: str
 
 
-def _rung_elsewhere(steps: Floats, weights: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -> _One:
-    """Return k-means with a number of clusters in another scaling, as centres of the space."""
-    factors = np.sqrt(weights)
-    bits = lattice_bits(float((np.abs(steps).max(axis=1, initial=0.0) * factors).max(initial=0.0)))
-    found = _rung(np.ascontiguousarray(to_steps(steps * factors[:, None], bits)), k, streams, care, ladder=ladder)
-    back = np.divide(2.0**-bits, factors, out=np.zeros_like(factors), where=factors > 0)
-    centres = np.clip(np.rint(found.centres * back), -LARGEST_STEPS, LARGEST_STEPS)
-    return found._replace(centres=centres, counted=False, weights=weights)
+def _rungs(
+    steps: Floats, counts: Sequence[int], streams: Streams, care: int, *, ladder: bool, weights: Sequence[Floats]
+) -> list[list[_One]]:
+    """Return k-means with each number of clusters, in the scaling of the space and in the others."""
+    elsewhere = [_Scaled.of(steps, one) for one in weights]
+    asked = [
+        _rung(rows, k, own, care, ladder=ladder)
+        for k in counts
+        for rows, own in (
+            (steps, streams),
+            *((one.steps, streams.child(f"scaling {number}")) for number, one in enumerate(elsewhere)),
+        )
+    ]
+    likely = iter(likely_centres_of(asked))  # all numbers of clusters side by side
+    found = []
+    for _ in counts:
+        centres, doubt = next(likely)
+        others = [(one, *next(likely)) for one in elsewhere]
+        found.append(
+            [
+                _One(centres, counted=True, doubt=doubt),
+                *(_One(one.back(there), doubt=unsure, weights=one.weights) for one, there, unsure in others),
+            ]
+        )
+    return found
 
 
-def _rung(steps: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -> _One:
-    """Return k-means with a number of clusters."""
+class _Scaled(NamedTuple):
+    """Rows in another scaling, on a lattice of their own."""
+
+    steps: Floats
+    weights: Floats
+    factors: Floats
+    bits: int
+
+    @classmethod
+    def of(cls, steps: Floats, weights: Floats) -> _Scaled:
+        factors = np.sqrt(weights)
+        bits = lattice_bits(float((np.abs(steps).max(axis=1, initial=0.0) * factors).max(initial=0.0)))
+        return cls(np.ascontiguousarray(to_steps(steps * factors[:, None], bits)), weights, factors, bits)
+
+    def back(self, centres: Floats) -> Floats:
+        """Return centres as those of the space."""
+        back = np.divide(2.0**-self.bits, self.factors, out=np.zeros_like(self.factors), where=self.factors > 0)
+        return np.clip(np.rint(centres * back), -LARGEST_STEPS, LARGEST_STEPS)
+
+
+def _rung(steps: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -> Asked:
+    """Return how k-means with a number of clusters is asked for."""
     starts = min(_STARTS * care, _MOST_STARTS) if steps.size > _LARGE else _STARTS * care
     if ladder:
         starts = min(starts, _RUNG_STARTS if steps.shape[1] <= MANY_ROWS else _FEW_RUNG_STARTS)
     # many clusters have many optima of nearly one cost: only runs that have ended can be compared
     rounds = _ENDLESS if ladder and steps.shape[1] <= _ALL_ROUNDS else FEW_ROUNDS
-    words = streams.scalars("k-means", f"{k}", 3 * k * starts)
-    centres, doubt = likely_centres(steps, k, words, starts=starts, rounds=rounds)
-    return _One(centres, counted=True, doubt=doubt)
+    return Asked(steps, k, streams.scalars("k-means", f"{k}", 3 * k * starts), starts, rounds)
 
 
 def _k_prototypes(space: Space, steps: Floats, k: int, streams: Streams, care: int) -> Floats:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats, Integers
-from sfumato.cluster.lattice_kmeans import best_of_tries, lattice_lloyd, other_labels, plus_plus
+from sfumato.cluster.lattice_kmeans import best_of_tries, other_labels, plus_plus
+from sfumato.cluster.lattice_rounds import lattice_lloyd
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.perturb.guard.atoms import Atoms

@@ -25,6 +25,7 @@ from sfumato.core.numbers import whole_number
 from sfumato.core.passes import Answer, Facts, Rounds, fill, run_kernel, run_rounds, survey
 from sfumato.core.rows import Rows, without
 from sfumato.core.secret import Secret
+from sfumato.core.sharing import shared_by
 from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
 from sfumato.core.tiles import tile_rows, workers
 from sfumato.exceptions import DataError, ParameterError
@@ -128,9 +129,11 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
         X : dataframe or array of shape (n, d)
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
-            processor. Default: 1.
+            processor. Default: one for each processor that the process may use.
         """
-        self._fit_frame(read_frame(X, self.columns, finite=False), workers(threads, n_jobs))
+        shared = workers(threads, n_jobs)
+        with shared_by(shared):
+            self._fit_frame(read_frame(X, self.columns, finite=False), shared)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, threads: int | None = None, n_jobs: int | None = None) -> Any:
@@ -141,18 +144,17 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
         X : dataframe or array of shape (n, d)
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
-            processor. Default: 1.
+            processor. Default: one for each processor that the process may use.
         """
         frame = read_frame(X, self.columns, finite=False)
-        shared_by = workers(threads, n_jobs)
-        reused = self._fit_frame(frame, shared_by)
+        shared = workers(threads, n_jobs)
+        with shared_by(shared):
+            reused = self._fit_frame(frame, shared)
         warn_reused(reused, 0)
         state = self._state
         if len(state.held_back):
             frame = frame.without(state.held_back)
-        return self._map(
-            frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), shared_by
-        )
+        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), shared)
 
     def _fit_frame(self, frame: Frame, threads: int) -> int:
         hashes = self._fit(lambda: [frame], frame, threads, np.empty(len(frame), dtype=np.uint64))
@@ -176,7 +178,7 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
             The method reads it several times.
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
-            processor. Default: 1.
+            processor. Default: one for each processor that the process may use.
         """
         if not callable(batches) and iter(batches) is batches:
             raise ParameterError(
@@ -203,7 +205,9 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
             kinds = tuple(a if a == b else "float64" for a, b in zip(kinds, frame.kinds, strict=True))
         if first is None:
             raise DataError("no batches: the table is empty", hint="check the source")
-        self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), workers(threads, n_jobs))
+        shared = workers(threads, n_jobs)
+        with shared_by(shared):
+            self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), shared)
         validate_data(self, X=first.native, skip_check_array=True)
         return self
 
@@ -335,7 +339,7 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
             Absolute number of the first row of a batch of the fitted table.
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
-            processor. Default: 1.
+            processor. Default: one for each processor that the process may use.
 
         Returns
         -------
@@ -343,15 +347,15 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
             Other columns, order and index kept; integer columns rounded to integers.
         """
         state = self._fitted_state()
-        shared_by = workers(threads, n_jobs)
+        shared = workers(threads, n_jobs)
         if row_start is not None:
             row_start = whole_number(row_start, "row_start", low=0)
         frame = self._read_like_fit(X, state, row_start or 0)
         if len(state.held_back) and (row_start is not None or len(frame) == state.facts.n_rows + len(state.held_back)):
             frame = frame.without(state.held_back)
             row_start = None if row_start is None else without(state.held_back, row_start, row_start)[1]
-        streams = self._streams_of(frame, state, row_start, shared_by)
-        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), shared_by)
+        streams = self._streams_of(frame, state, row_start, shared)
+        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), shared)
 
     def held_back_rows(self) -> tuple[int, ...]:
         """Return the numbers of the rows of the fitted table that are not released: the first row is 0.

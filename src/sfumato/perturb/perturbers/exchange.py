@@ -192,7 +192,7 @@ class AtomExchange(GuardShell):
         X : dataframe or array of shape (n, d)
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
-            processor. Default: 1.
+            processor. Default: one for each processor that the process may use.
         """
         self._coding = find_coding(X, self.columns, self.kinds)
         return super().fit(X if self._coding is None else self._coding.encode(X), threads=threads, n_jobs=n_jobs)
@@ -205,7 +205,7 @@ class AtomExchange(GuardShell):
         X : dataframe or array of shape (n, d)
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
-            processor. Default: 1.
+            processor. Default: one for each processor that the process may use.
         """
         self._coding = find_coding(X, self.columns, self.kinds)
         if self._coding is None:
@@ -226,7 +226,7 @@ class AtomExchange(GuardShell):
             Absolute number of the first row of a batch.
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
-            processor. Default: 1.
+            processor. Default: one for each processor that the process may use.
         """
         coding = vars(self).get("_coding")
         if coding is None:

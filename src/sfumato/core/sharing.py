@@ -1,0 +1,182 @@
+"""Work that is shared among threads far below whoever knows how many there are, and how many there may be.
+
+How many threads a job has is said once, around it (`shared_by`), and asked where independent work turns up (`share`):
+the pure functions between need not pass it on. Inside a thread of `share` there is one thread, so that pools inside
+pools do not multiply.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+_threads: ContextVar[int | None] = ContextVar("_threads", default=None)  # None: nobody has said
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+@contextmanager
+def shared_by(threads: int) -> Iterator[None]:
+    """Let work that turns up inside be shared among so many threads.
+
+    Parameters
+    ----------
+    threads : int
+        What the job has in all.
+    """
+    token = _threads.set(threads)
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def threads_here() -> int:
+    """Return how many threads a job that begins here has, if nobody says otherwise: those of the job around it, or all.
+
+    Examples
+    --------
+    >>> with shared_by(3):
+    ...     threads_here(), share(lambda _: threads_here(), [0, 1])
+    (3, [1, 1])
+    """
+    said = _threads.get()
+    return processors() if said is None else said
+
+
+def share(work: Callable[[T], U], items: Sequence[T], *, largest_first: Callable[[T], float] | None = None) -> list[U]:
+    """Return work(item) for every item, in order, computed by as many threads as there are here.
+
+    An error is that of the first item that has one; what has not begun then is left undone.
+
+    Parameters
+    ----------
+    work : callable
+        Must not depend on what it does for other items.
+    largest_first : callable, optional
+        How long an item takes, in any unit: long ones are begun first, so that nobody waits for one at the end.
+
+    Examples
+    --------
+    >>> with shared_by(4):
+    ...     share(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    threads = min(_threads.get() or 1, len(items))
+    if threads <= 1:
+        return [work(item) for item in items]
+    order = list(range(len(items)))
+    if largest_first is not None:
+        sizes = [largest_first(item) for item in items]
+        order.sort(key=lambda at: -sizes[at])
+
+    def alone(item: T) -> U:
+        _threads.set(1)
+        return work(item)
+
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
+        # each in a context of its own: it knows who may stop it, and how numpy treats overflow
+        futures = {at: pool.submit(copy_context().run, alone, items[at]) for at in order}
+        try:
+            return [futures[at].result() for at in range(len(items))]
+        finally:
+            for future in futures.values():
+                future.cancel()
+
+
+class _OneThread:
+    """BLAS on one thread as long as somebody wants it so; several may, at the same time."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = Lock(), 0
+        self._limited: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._limited = _controller().limit(limits=1, user_api="blas")
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limited.restore_original_limits()
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+_one_thread = _OneThread()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let matrix products inside run on the calling thread: many threads with one product each do not wait."""
+    _one_thread.enter()
+    try:
+        yield
+    finally:
+        _one_thread.leave()
+
+
+def processors() -> int:
+    """Return how many processors this process may use: those it is bound to, and what its cgroup grants it.
+
+    Examples
+    --------
+    >>> 1 <= processors() <= os.cpu_count()
+    True
+    """
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(bound, granted(_CGROUP, _own_group())))
+
+
+def _own_group() -> str:
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    return next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "")
+
+
+def granted(root: Path, group: str) -> int:
+    """Return how many processors a control group (version 2) and those above it grant; many where they set no limit.
+
+    Parameters
+    ----------
+    root : Path
+        Where the groups are mounted.
+    group : str
+        The process's group, as /proc/self/cgroup names it.
+
+    Examples
+    --------
+    >>> granted(Path("/nowhere"), "/a/b") > 1000
+    True
+    """
+    least = 1 << 20
+    place = root / group.strip("/")
+    for folder in (place, *place.parents):
+        try:
+            quota, period = (folder / "cpu.max").read_text(encoding="ascii").split()
+            if quota != "max" and int(period) > 0:
+                least = min(least, -(-int(quota) // int(period)))
+        except (OSError, ValueError):
+            pass  # no such group, or no limit that can be read
+        if folder == root:
+            break
+    return least

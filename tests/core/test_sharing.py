@@ -1,0 +1,104 @@
+"""Work shared among threads: in order, one pool deep, as many as the process may use."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from sfumato.cluster.lattice_kmeans import Asked, likely_centres, likely_centres_of
+from sfumato.core.passes import stop_if_asked, stoppable
+from sfumato.core.sharing import granted, one_blas_thread, processors, share, shared_by, threads_here
+
+
+def test_results_come_in_order_and_long_work_is_begun_first() -> None:
+    begun = []
+    together = threading.Barrier(2)
+
+    def work(item):
+        begun.append(item)
+        if item >= 8:
+            together.wait(60)  # two of them run at the same time, or this never ends
+        return -item
+
+    with shared_by(2):
+        assert share(work, list(range(10)), largest_first=float) == [-item for item in range(10)]
+    assert set(begun[:2]) == {8, 9}
+    assert threads_here() == processors()
+
+
+def test_pools_inside_pools_do_not_multiply() -> None:
+    def inner(_):
+        return threading.get_ident()
+
+    def outer(_):
+        return set(share(inner, range(20))) == {threading.get_ident()}
+
+    with shared_by(3):
+        assert all(share(outer, range(6)))
+
+
+def test_the_first_error_counts_and_stopping_reaches_every_thread() -> None:
+    def fails(item):
+        raise ValueError(str(item))
+
+    with shared_by(4), pytest.raises(ValueError, match=r"^0$"):
+        share(fails, range(9))
+
+    def stop():
+        raise KeyError
+
+    with stoppable(stop), shared_by(4), pytest.raises(KeyError):
+        share(lambda _: stop_if_asked(), range(9))
+
+
+def test_blas_has_its_threads_back_when_the_last_one_leaves() -> None:
+    from threadpoolctl import threadpool_info
+
+    def now():
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    before = now()
+    with one_blas_thread():
+        with one_blas_thread():
+            pass
+        assert set(now()) == {1}
+    assert now() == before
+
+
+def test_limits_of_control_groups_count_all_the_way_up(tmp_path) -> None:
+    group = tmp_path / "a" / "b"
+    group.mkdir(parents=True)
+    (group / "cpu.max").write_text("max 100000\n")
+    assert granted(tmp_path, "/a/b") > 1000
+    (tmp_path / "a" / "cpu.max").write_text("250000 100000\n")
+    assert granted(tmp_path, "/a/b") == 3
+    (group / "cpu.max").write_text("50000 100000\n")
+    assert granted(tmp_path, "/a/b") == 1
+    (tmp_path / "a" / "cpu.max").write_text("nonsense\n")
+    assert granted(tmp_path, "/a") > 1000
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes are bound to processors on Linux")
+def test_a_bound_process_has_only_its_processors() -> None:
+    mine = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(mine)})
+        assert processors() == 1
+    finally:
+        os.sched_setaffinity(0, mine)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_naming_many_clusterings_side_by_side_finds_the_same(threads) -> None:
+    rng = np.random.default_rng(5)
+    steps = np.rint(1000 * rng.normal(size=(3, 900)) + 4000 * rng.integers(0, 3, 900))
+    asked = [Asked(steps, k, rng.integers(0, 1 << 63, 24 * k, dtype=np.uint64), 8, part=200) for k in (2, 5, 3, 7)]
+    with shared_by(threads):
+        together = likely_centres_of(asked)
+    for one, (centres, doubt) in zip(asked, together, strict=True):
+        alone = likely_centres(one.steps, one.k, one.words, starts=8, part=200)
+        assert np.array_equal(alone[0], centres)
+        assert alone[1] == doubt
