@@ -63,6 +63,8 @@ class Clusterer:
     find : callable
         Task -> labels; -1 is noise.
     needs_number : bool
+    dense : bool
+        Whether scatter or distances inside of clusters decide what is found, and not only their means and sizes.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Clusterer:
     most_rows: int
     find: Callable[[Task], NDArray[np.integer]]
     needs_number: bool = True
+    dense: bool = True
 
     @property
     def example(self) -> str:
@@ -137,12 +140,12 @@ def _chameleon(task: Task) -> NDArray[np.integer]:
 
 CLUSTERERS: tuple[Clusterer, ...] = (
     Clusterer("gaussian mixture", "clusters", 20_000, _gaussian_mixture),
-    Clusterer("ward", "clusters", 6_000, _tree("ward")),
-    Clusterer("average linkage", "clusters", 6_000, _tree("average")),
+    Clusterer("ward", "clusters", 6_000, _tree("ward"), dense=False),
+    Clusterer("average linkage", "clusters", 6_000, _tree("average"), dense=False),
     Clusterer("hdbscan", "rows", 20_000, _hdbscan, needs_number=False),
     Clusterer("dbscan", "distance", 20_000, _dbscan),
     Clusterer("chameleon", "clusters", 6_000, _chameleon),
-    Clusterer("fuzzy c-means", "clusters", 20_000, _fuzzy),
+    Clusterer("fuzzy c-means", "clusters", 20_000, _fuzzy, dense=False),
     Clusterer("spectral", "clusters", 5_000, _spectral),
 )
 _BY_NAME = {one.name: one for one in CLUSTERERS}
@@ -161,6 +164,18 @@ def split_name(text: str) -> tuple[str, str]:
     if len(words) > 1 and words[-1][0].isdigit():
         return " ".join(words[:-1]), words[-1]
     return " ".join(words), ""
+
+
+def is_dense(text: str) -> bool:
+    """Tell whether a text names a clusterer that goes by the scatter or the density of the rows.
+
+    Examples
+    --------
+    >>> is_dense("hdbscan"), is_dense("ward 5"), is_dense("ladder")
+    (True, False, False)
+    """
+    found = _BY_NAME.get(split_name(text)[0])
+    return found is not None and found.dense
 
 
 def read_clusterer(text: str) -> tuple[Clusterer, float | None]:

@@ -45,12 +45,13 @@ class Partners(Hidden):
     def find(cls, setting: Setting) -> Partners:
         """Look for the atoms that are most like the small ones."""
         atoms, small = setting.atoms, setting.small
+        labels = atoms.every_label
         sizes = np.maximum(_cluster_sizes(atoms), 1.0)
         near: dict[int, Integers] = {}
         costs: dict[int, Floats] = {}
         asked = np.zeros(len(atoms), dtype=np.int64)
         for atom in np.flatnonzero(small):
-            differs = atoms.labels != atoms.labels[atom]
+            differs = labels != labels[atom]
             cost = sum_in_order(differs * (1.0 / sizes + 1.0 / sizes[atom]))
             nearest = np.lexsort((np.arange(len(atoms)), cost))
             nearest = nearest[nearest != atom]
@@ -87,8 +88,9 @@ class Partners(Hidden):
 
 def _cluster_sizes(atoms: Atoms) -> Floats:
     """Return how many rows the cluster of each atom has, in each clustering: shape (a, clusterings)."""
-    out = np.empty(atoms.labels.shape)
-    for clustering, size in enumerate(atoms.named.sizes):
-        rows = np.bincount(atoms.labels[:, clustering], weights=atoms.counts, minlength=size)
-        out[:, clustering] = rows[atoms.labels[:, clustering]]
+    labels = atoms.every_label
+    out = np.empty(labels.shape)
+    for clustering, size in enumerate(atoms.named.all_sizes):
+        rows = np.bincount(labels[:, clustering], weights=atoms.counts, minlength=size)
+        out[:, clustering] = rows[labels[:, clustering]]
     return out

@@ -43,7 +43,7 @@ def narrow_companies(atoms: Atoms, alone: Flags, n_columns: int) -> Integers:
     return pools(atoms, chosen, enough)
 
 
-def mix_across(rows: Floats, of: Integers, streams: Streams, name: str) -> Floats:
+def mix_across(rows: Floats, of: Integers, streams: Streams, name: str, *, spikes: bool = False) -> Floats:
     """Return mixed deviations of the rows of some atoms, each from the mean of its own atom.
 
     Parameters
@@ -53,6 +53,8 @@ def mix_across(rows: Floats, of: Integers, streams: Streams, name: str) -> Float
         Their atoms.
     name : str
         Names the company in the stream.
+    spikes : bool
+        Whether columns that are the same in all rows of an atom stay so. Default: False.
     """
     members = [np.flatnonzero(of == atom) for atom in np.unique(of)]
     deviations = np.empty_like(rows)
@@ -61,6 +63,8 @@ def mix_across(rows: Floats, of: Integers, streams: Streams, name: str) -> Float
     mixed = mix_rows(deviations, streams.scalars("haar", name, haar_words(rows.shape[1], len(rows))))
     for number, here in enumerate(members):
         own = _centred(mixed[:, here])
+        if spikes:
+            own[np.ptp(rows[:, here], axis=1) == 0.0] = 0.0
         wanted, found = _squares(deviations[:, here]), _squares(own)
         if min(wanted, found) < _ALIKE**2:  # rows that are all alike get a little noise, as everywhere
             own = mix_group(rows[:, here], streams, f"{name} {number}", alone=False)

@@ -164,9 +164,12 @@ class Atoms(Hidden):
     names : array of shape (a,)
         The combination of labels that names each atom.
     labels : array of shape (a, clusterings)
+        Of the clusterings with centres.
     counts : array of shape (a,)
     means : array of shape (a, d)
         In the space of the clusterings.
+    marks : array of shape (a, trees), optional
+        Labels that trees give.
     """
 
     named: Named
@@ -176,6 +179,18 @@ class Atoms(Hidden):
     labels: Integers
     counts: Integers
     means: Floats
+    marks: Integers | None = None
+
+    @property
+    def every_label(self) -> Integers:
+        """The labels of all clusterings, those of trees last; shape (a, clusterings and trees)."""
+        return self.labels if self.marks is None else np.concatenate([self.labels, self.marks], axis=1)
+
+    @property
+    def clusters(self) -> Integers:
+        """The clusters of all clusterings, with one number for all prototypes of a cluster; as `every_label`."""
+        own = self.named.merged(self.labels)
+        return own if self.marks is None else np.concatenate([own, self.marks], axis=1)
 
     def with_means(self, moments: AtomMoments) -> Atoms:
         """Return the atoms with the means that a pass has found for their names."""
@@ -204,7 +219,7 @@ class Atoms(Hidden):
 
     def of_labels(self, labels: Integers) -> Integers:
         """Return the atom of rows whose labels are known, shape (clusterings, rows)."""
-        codes = atom_codes(labels, self.named.sizes)
+        codes = atom_codes(labels, self.named.all_sizes)
         found = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
         if not (self.codes[found] == codes).all():
             raise DataError(

@@ -177,7 +177,7 @@ def with_company(named: Named, sample: Floats, n_rows: int) -> Named:
     fewest = COMPANY if len(sample) == n_rows else max(3, -(-COMPANY * len(sample) // n_rows))
     while True:
         labels = named.labels(inside)
-        counts = [np.bincount(row, minlength=size) for row, size in zip(labels, named.sizes, strict=True)]
+        counts = [np.bincount(row, minlength=size) for row, size in zip(labels, named.sizes, strict=False)]
         # the smallest of each clustering goes first: its people may be company for those of another one
         lost = [int(count.argmin()) if len(count) > 1 and count.min() < fewest else None for count in counts]
         if all(at is None for at in lost):

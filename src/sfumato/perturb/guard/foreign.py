@@ -1,9 +1,10 @@
 """Clusterings that are not k-means: clusterers by name, and the miner's own pipelines.
 
 Their libraries do not give the same bits on every machine, so their labels are made once, on a bounded sample of the
-rows, where all rows have been merged. What is kept of them, and travels, are centres on the lattice: those of the
-clusters where a pipeline scales, encodes or turns the columns and ends in k-means, otherwise a few prototypes for each
-cluster.
+rows, where all rows have been merged. What is kept of them, and travels, are centres on the lattice where a pipeline
+scales, encodes or turns the columns and ends in k-means. Otherwise it is a tree that gives the labels: whoever runs the
+clusterer on the release finds the clusters again if their rows were not mixed with those of others, for means, scatter
+and density inside of them stay then. Methods that move rows one by one keep a few prototypes of each cluster.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.by_name import OTHERS, find_labels, read_clusterer, split_name
+from sfumato.cluster.label_tree import grow_tree
 from sfumato.cluster.labelled import label_prototypes
 from sfumato.core.linear import LARGEST_STEPS
 from sfumato.core.stream import Streams
 from sfumato.exceptions import ParameterError
+from sfumato.perturb.guard.exposed import COMPANY
 from sfumato.perturb.guard.named import Given, Space
 
 _MOST_ROWS = 20_000  # that a pipeline is fitted on
@@ -44,6 +47,8 @@ class Rows:
         Rows of the table.
     coded : bool
         Whether the values are codes of texts: then a pipeline cannot be asked about them.
+    marked : bool
+        Whether it is enough that rows of different clusters are not mixed; otherwise walls hold them apart.
     """
 
     space: Space
@@ -51,6 +56,7 @@ class Rows:
     numbers: NDArray[np.uint64]
     n_rows: int
     coded: bool
+    marked: bool
 
     def first(self, most: int) -> tuple[Floats, Floats]:
         """Return some rows in the space, as numbers of shape (n, dimensions), and as steps the other way round."""
@@ -108,7 +114,7 @@ def make_foreign(clusterings: Sequence[Any], rows: Rows, streams: Streams) -> li
         own = streams.child(f"foreign {name}")
         seed = int(own.scalars("seed", "", 1)[0] >> np.uint64(33))
         made = _by_name(wanted, rows, own, seed) if isinstance(wanted, str) else _pipeline(wanted, rows, own, seed)
-        out.append({"centres": made.centres, "clusters": made.clusters, "weights": made.weights, "told": made.told})
+        out.append(made._asdict() | {"tree": None if made.tree is None else made.tree.plain()})
     return out
 
 
@@ -122,17 +128,46 @@ def _by_name(text: str, rows: Rows, streams: Streams, seed: int) -> Given:
         raise ParameterError(
             f"{text!r} cannot cluster this table", hint="it may have too few rows, or columns that depend on each other"
         )
-    return _kept_by_prototypes(text, steps, labels, streams)
+    return _kept(text, rows, steps, labels, streams, seed)
 
 
-def _kept_by_prototypes(name: str, steps: Floats, labels: Integers, streams: Streams) -> Given:
+def _kept(name: str, rows: Rows, steps: Floats, labels: Integers, streams: Streams, seed: int) -> Given:
+    """Return what is kept of labels: a tree that gives them, or prototypes where walls must hold them."""
     count = len(np.unique(labels[labels >= 0]))
     if len(np.unique(labels)) < 2:
         return Given(np.zeros((1, len(steps))), None, None, f"{name} finds one cluster only: there is nothing to keep")
-    centres, clusters, right = label_prototypes(steps, labels, lambda text, n: streams.scalars("k-means", text, n))
     noise = f" and {100 * float(np.mean(labels < 0)):.0f} % noise" if (labels < 0).any() else ""
+    if rows.marked:
+        own = _with_company(steps, np.unique(labels, return_inverse=True)[1].ravel(), rows.n_rows)
+        told = f"{name} finds {count} clusters{noise}: rows of different clusters are not mixed"
+        return Given(None, None, None, told, grow_tree(steps, own, seed))
+    centres, clusters, right = label_prototypes(steps, labels, lambda text, n: streams.scalars("k-means", text, n))
     told = f"{name} finds {count} clusters{noise}: {len(centres)} prototypes give {100 * right:.0f} % of its labels"
     return Given(centres, clusters, None, told)
+
+
+def _with_company(steps: Floats, labels: Integers, n_rows: int) -> Integers:
+    """Return labels without clusters of fewer than ten people, who belong to the nearest other cluster then.
+
+    Parameters
+    ----------
+    steps : array of shape (d, n)
+    labels : array of shape (n,)
+        From 0 on.
+    n_rows : int
+        Rows of the table.
+    """
+    fewest = max(3, -(-COMPANY * len(labels) // max(n_rows, 1)))
+    labels = labels.copy()
+    while True:
+        present, counts = np.unique(labels, return_counts=True)
+        if len(present) == 1 or counts.min() >= fewest:
+            break
+        lost = present[counts.argmin()]
+        others = present[present != lost]
+        middles = np.stack([steps[:, labels == one].mean(axis=1) for one in (lost, *others)])
+        labels[labels == lost] = others[((middles[1:] - middles[0]) ** 2).sum(axis=1).argmin()]
+    return np.unique(labels, return_inverse=True)[1].ravel()
 
 
 def _pipeline(pipeline: Any, rows: Rows, streams: Streams, seed: int) -> Given:
@@ -144,7 +179,7 @@ def _pipeline(pipeline: Any, rows: Rows, streams: Streams, seed: int) -> Given:
     fitted = hasattr(last, "labels_") or hasattr(last, "cluster_centers_") or hasattr(last, "means_")
     name = f"the pipeline of {type(last).__name__}"
     if rows.coded or (fitted and not hasattr(last, "predict")):
-        return _kept_by_prototypes(name, steps, _labels_of_rows(last, rows, len(values)), streams)
+        return _kept(name, rows, steps, _labels_of_rows(last, rows, len(values)), streams, seed)
     labels = encoded = None
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore")
@@ -166,7 +201,7 @@ def _pipeline(pipeline: Any, rows: Rows, streams: Streams, seed: int) -> Given:
         )
     weights = None if encoded is None or not hasattr(last, "cluster_centers_") else _linear(inside, encoded)
     if weights is None:
-        return _kept_by_prototypes(name, steps, labels.astype(np.int64), streams)
+        return _kept(name, rows, steps, labels.astype(np.int64), streams, seed)
     present = np.unique(labels)
     centres = np.stack([np.rint(steps[:, labels == one].mean(axis=1)) for one in present])
     told = f"{name} is kept as it is: its columns are sums of those of the table"

@@ -25,6 +25,7 @@ _MOST = 2048  # atoms that are looked at one by one; smaller ones join these at 
 _BLOCK = 512
 _USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they would keep nothing
 _SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
+_MARKED = 1000  # what a label is worth that a tree gives: a few rows of another cluster change its scatter too much
 _STEP = 0.85  # atoms that are left when too little residual security is
 
 
@@ -130,7 +131,7 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
     """
     n = int(atoms.counts.sum())
     most = max(1, int(detail.atoms * n * max(1.0, (_USUAL_ROWS / n) ** 0.5)))
-    labels = atoms.named.merged(atoms.labels)
+    labels = atoms.clusters
     joining = _Joining(labels, atoms.counts, _weights(atoms.named), _lonely(atoms, detail.rows))
     home = tried = joining.run(most, detail.rows).home()
     while _loss(atoms, tried) <= detail.loss and residual(tried) < detail.residual and len(joining) > 1:
@@ -139,7 +140,7 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
         home = tried
     left = residual(home)
     loss, after = _loss(atoms, home), len(np.unique(home))
-    return joined(atoms, home), Joined(len(atoms.named.sizes), len(atoms), after, loss, left, left >= detail.residual)
+    return joined(atoms, home), Joined(labels.shape[1], len(atoms), after, loss, left, left >= detail.residual)
 
 
 def joined(atoms: Atoms, home: Integers) -> Atoms:
@@ -157,6 +158,7 @@ def joined(atoms: Atoms, home: Integers) -> Atoms:
         home=index.astype(np.int64)[atoms.home],
         names=atoms.names[kept],
         labels=atoms.labels[kept],
+        marks=None if atoms.marks is None else atoms.marks[kept],
         counts=counts,
         means=np.empty((len(kept), 0)),
     )
@@ -172,14 +174,14 @@ def _lonely(atoms: Atoms, least: int) -> Flags:
 
 def _weights(named: Named) -> list[int]:
     """Return what a label of each clustering is worth: more where everybody who asks finds the same clusters."""
-    return [1 + sum(doubt < limit for limit in _SURE) for doubt in named.doubts]
+    return [1 + sum(doubt < limit for limit in _SURE) for doubt in named.doubts] + [_MARKED] * len(named.marks)
 
 
 def _loss(atoms: Atoms, home: Integers) -> float:
     """Return the share of labels that rows give up."""
-    labels = atoms.named.merged(atoms.labels)
+    labels = atoms.clusters
     changed = (labels != labels[home]).sum(axis=1)
-    return int((changed * atoms.counts).sum()) / (int(atoms.counts.sum()) * len(atoms.named.sizes))
+    return int((changed * atoms.counts).sum()) / (int(atoms.counts.sum()) * len(labels.T))
 
 
 class _Joining:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
+from sfumato.cluster.label_tree import LabelTree
 from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, Asked, likely_centres, likely_centres_of
 from sfumato.cluster.prototypes import likely_prototypes
 from sfumato.core.linear import LARGEST_STEPS, exact_product, lattice_bits, sum_in_order, to_steps
@@ -142,6 +143,8 @@ class Named(Hidden):
         The cluster that each centre stands for, where several are prototypes of one; None or nothing at all: its own.
     told : tuple of str
         What the owner should know of clusterings that are not k-means.
+    marks : tuple of LabelTree
+        Clusterings whose labels are given by trees: rows of different labels are not mixed, but no wall holds them.
     """
 
     space: Space
@@ -152,6 +155,7 @@ class Named(Hidden):
     weights: tuple[Floats | None, ...] = ()
     clusters: tuple[Integers | None, ...] = ()
     told: tuple[str, ...] = ()
+    marks: tuple[LabelTree, ...] = ()
 
     @cached_property
     def stacked(self) -> Floats:
@@ -162,6 +166,11 @@ class Named(Hidden):
     def sizes(self) -> tuple[int, ...]:
         """Number of clusters of each clustering."""
         return tuple(len(centres) for centres in self.centres)
+
+    @property
+    def all_sizes(self) -> tuple[int, ...]:
+        """Number of labels of each clustering, those that trees give behind the others."""
+        return (*self.sizes, *(tree.size for tree in self.marks))
 
     @cached_property
     def _pulls(self) -> tuple[Floats, Floats]:
@@ -204,12 +213,14 @@ class Named(Hidden):
         )
 
     def labels(self, inside: Floats) -> Integers:
-        """Return the label of every row in every clustering, shape (clusterings, rows)."""
+        """Return the label of every row in every clustering, shape (clusterings, rows); those of trees come last."""
         pulls, halves = self._pulls
-        scores = exact_product(pulls, self.space.steps(inside))
+        steps = self.space.steps(inside)
+        scores = exact_product(pulls, steps)
         scores -= halves[:, None]
         ends = np.cumsum(self.sizes)
-        return np.stack([best_row(scores[end - size : end]) for end, size in zip(ends, self.sizes, strict=True)])
+        own = [best_row(scores[end - size : end]) for end, size in zip(ends, self.sizes, strict=True)]
+        return np.stack([*own, *(tree.labels(steps) for tree in self.marks)])
 
 
 def _weighted(centres: Floats, weights: Floats | None) -> Floats:
@@ -272,7 +283,11 @@ def name_clusterings(
             found.append(_One(_given(space, wanted.cluster_centers_, len(steps))))
         else:
             found.append(_One(_prototypes(steps, wanted.labels_, numbers, streams, f"given {index}")))
-    found += [_One(one["centres"], weights=one["weights"], clusters=one["clusters"]) for one in foreign]
+    found += [
+        _One(one["centres"], weights=one["weights"], clusters=one["clusters"])
+        for one in foreign
+        if one["centres"] is not None
+    ]
     if not found:
         found.append(_One(np.zeros((1, len(steps)))))
     return Named(
@@ -284,6 +299,7 @@ def name_clusterings(
         tuple(one.weights for one in found),
         tuple(one.clusters for one in found),
         tuple(str(one["told"]) for one in foreign),
+        tuple(LabelTree.of_plain(one["tree"]) for one in foreign if one["tree"] is not None),
     )
 
 
@@ -299,12 +315,16 @@ class _One(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What is kept of a clustering that is not k-means: centres, and for `Named` their clusters, weights and a note."""
+    """What is kept of a clustering that is not k-means: centres, and for `Named` their clusters, weights and a note.
 
-    centres: Floats
+    Or no centres, and a tree.
+    """
+
+    centres: Floats | None
     clusters: Integers | None
     weights: Floats | None
     told: str
+    tree: LabelTree | None = None
 
 
 def _rungs(

@@ -42,7 +42,8 @@ def pools(atoms: Atoms, small: Flags, min_rows: int) -> Integers:
     pool = np.full(len(atoms), -1, dtype=np.int64)
     current, rows = 0, 0
     members = np.flatnonzero(small)
-    order = members[np.lexsort(atoms.labels[members].T[::-1])]
+    keys = atoms.labels[members].T[::-1]
+    order = members[np.lexsort(keys if atoms.marks is None else [*keys, *atoms.marks[members].T])]
     for atom in order:
         pool[atom] = current
         rows += int(atoms.counts[atom])
@@ -222,6 +223,7 @@ def place_atoms(
     noise: Floats,
     min_rows: int,
     draw: int = 0,
+    spikes: Flags | None = None,
 ) -> Placed:
     """Place the small atoms, let the large ones make up for it, and draw the regions of the centres that result.
 
@@ -248,6 +250,8 @@ def place_atoms(
     draw : int
         Draws that are tried take turns at how deep in their regions the small atoms go: where most of a table is small
         atoms there is little room, where they are far away there is much.
+    spikes : array of shape (a, d), optional
+        Columns that are the same in all rows of an atom and should stay so.
     """
     small = pool >= 0
     named = atoms.named
@@ -281,7 +285,23 @@ def place_atoms(
             continue
         both = _regions_of(atoms, named.stacked + shift, regions)
     lengths = np.sqrt((shift * shift).sum(axis=1)) * unit
-    return Placed(both, _inside(targets, small, regions, both), rows, float(lengths.max(initial=0.0)))
+    targets = _inside(targets, small, regions, both)
+    if spikes is not None:
+        _put_back(targets, true_means, spikes & ~small[:, None], both)
+    return Placed(both, targets, rows, float(lengths.max(initial=0.0)))
+
+
+def _put_back(targets: Floats, means: Floats, spikes: Flags, regions: Regions) -> None:
+    """Put columns that are the same in all rows of an atom back where they were, if the regions allow it.
+
+    Parameters
+    ----------
+    targets : array of shape (a, d)
+        Changed.
+    """
+    tried = np.where(spikes, means, targets)
+    inside = regions.depth(np.ascontiguousarray(tried.T), np.arange(len(tried))) > 0
+    targets[inside] = tried[inside]
 
 
 def _inside(targets: Floats, small: Flags, regions: Regions, both: Regions) -> Floats:

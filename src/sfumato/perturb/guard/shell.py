@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +149,7 @@ def _plain(wanted: Any) -> Any:
 class GuardShell(Perturber):
     """Base of `AtomMixing` and `Guarded`."""
 
+    mixes: ClassVar[bool] = True  # whether rows are mixed with others of their atom, and with nobody else
     clusterings: Any
     detail: Any = "medium"
     other_scalings: Any = ()
@@ -303,7 +304,8 @@ class GuardShell(Perturber):
             moments, sample = parts
             rows = sample.values()
             space = self._space(facts, moments, rows)
-            return make_foreign(foreign, ForeignRows(space, rows, sample.labels(), facts.n_rows, coded), streams)
+            given = ForeignRows(space, rows, sample.labels(), facts.n_rows, coded, self.mixes)
+            return make_foreign(foreign, given, streams)
 
         filled = yield from ask(Concluded(list(asked), work))
         moments, sample = filled.parts

@@ -48,16 +48,18 @@ class ClusterSums(Summary):
             inside = self._space.enter(tile[:, start : start + _ROWS])
             labels = self._named.labels(inside)
             if self._atoms is not None:
-                labels = self._atoms.labels[self._atoms.of_labels(labels)].T
+                labels = self._atoms.every_label[self._atoms.of_labels(labels)].T
             self._count(labels)
             parts = [
-                row[None, :] == np.arange(size)[:, None] for row, size in zip(labels, self._named.sizes, strict=True)
+                row[None, :] == np.arange(size)[:, None] for row, size in zip(labels, self._named.sizes, strict=False)
             ]
             members = np.concatenate(parts).astype(np.float64)
             self._sums += exact_product(members, self._space.steps(inside).T).astype(np.int64)
 
     def _count(self, labels: Integers) -> None:
-        codes, first, counts = np.unique(atom_codes(labels, self._named.sizes), return_index=True, return_counts=True)
+        codes, first, counts = np.unique(
+            atom_codes(labels, self._named.all_sizes), return_index=True, return_counts=True
+        )
         for code, at, count in zip(codes.tolist(), first.tolist(), counts.tolist(), strict=True):
             if code not in self._counts:
                 self._labels[code] = labels[:, at].copy()
@@ -79,7 +81,9 @@ class ClusterSums(Summary):
         codes = np.array(sorted(self._counts), dtype=np.int64)
         counts = np.array([self._counts[int(code)] for code in codes], dtype=np.int64)
         labels = np.array([self._labels[int(code)] for code in codes], dtype=np.int64)
-        return Atoms(self._named, codes, np.arange(len(codes)), codes, labels, counts, np.empty((len(codes), 0)))
+        own, marks = labels[:, : len(self._named.sizes)], labels[:, len(self._named.sizes) :]
+        unknown = np.empty((len(codes), 0))
+        return Atoms(self._named, codes, np.arange(len(codes)), codes, own, counts, unknown, marks)
 
     def centres(self, atoms: Atoms) -> Floats:
         """Return the means of the clusters in units of the space; of a cluster without rows its named centre.

@@ -82,6 +82,7 @@ class Guarded(GuardShell):
     """
 
     method_id: ClassVar[str] = "guard"
+    mixes: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -27,8 +27,7 @@ from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell, Stored
 from sfumato.perturb.guard.spread import DRAW_BITS, Scatter, column_spread, draw_steps, mix_group, scatter_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
-
-_USUAL_SPREAD, _LADDER_SPREAD = 0.6, 0.8  # many walls hold the clusters apart without much shrinking
+from sfumato.perturb.guard.wanted import usual_spread
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +83,8 @@ class AtomMixing(GuardShell):
     spread : number
         Share of the standard deviation inside an atom that is kept. Less makes the clusters crisper, so that a miner
         with starts of its own finds them too; columns are treated so that all keep the same share of their variance.
-        None (default) takes 0.8 on the ladder and 0.6 for clusterings of one's own, which are fewer.
+        None (default) takes 0.8 on the ladder, 1 where mixtures or densities are named beside it, and 0.6 for
+        clusterings of one's own, which are fewer.
     draws : int
         Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
         best with the original. The clusterings are named by 20 starts for each of them. More take longer. Default: 6.
@@ -225,6 +225,7 @@ class AtomMixing(GuardShell):
             noise=noise,
             min_rows=int(self.min_atom),
             draw=draw,
+            spikes=variances == 0.0 if atoms.named.marks else None,
         )
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
         spread = column_spread(atoms, small, variances, quiet, self._share, draw)
@@ -270,7 +271,7 @@ class AtomMixing(GuardShell):
     def _share(self) -> float:
         """Share of the deviation inside atoms that is kept."""
         if self.spread is None:
-            return _LADDER_SPREAD if self._on_ladder else _USUAL_SPREAD
+            return usual_spread(self.clusterings)
         return float(self.spread)
 
     def _own_parameters(self) -> dict[str, Any]:
@@ -305,10 +306,10 @@ class AtomMixing(GuardShell):
         self, atoms: Atoms, pool: Integers, company: Integers, rows: Floats, of: Integers, streams: Streams
     ) -> Floats:
         """Return mixed deviations of the collected rows: pools and companies together, other atoms by themselves."""
-        mixed = np.zeros_like(rows)
+        mixed, marked = np.zeros_like(rows), bool(atoms.named.marks)
         for number in range(int(company.max(initial=-1)) + 1):
             here = np.flatnonzero(company[of] == number)
-            mixed[:, here] = mix_across(rows[:, here], of[here], streams, f"company {number}")
+            mixed[:, here] = mix_across(rows[:, here], of[here], streams, f"company {number}", spikes=marked)
         others = np.flatnonzero(company[of] < 0)
         mixed[:, others] = self._mixed_apart(atoms, pool, rows[:, others], of[others], streams)
         return mixed
