@@ -22,8 +22,8 @@ from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Moments
 from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
 from sfumato.core.variates import arcsine, laplace, normal
-from sfumato.perturb.guard.named import Space
 from sfumato.perturb.guard.regions import Regions
+from sfumato.perturb.guard.space import Space
 from sfumato.perturb.intervals.counts import IntervalCounts
 from sfumato.perturb.perturbers.intervals import IntervalResampling
 

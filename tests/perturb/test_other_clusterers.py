@@ -61,9 +61,7 @@ def test_who_runs_a_named_clusterer_on_the_release_finds_its_clusters(bodies, ro
     method = AtomMixing([2, name], draws=1, insecure_seed=1, exposed="publish")
     released = method.fit_transform(bodies)
     (note,) = method._notes(method._fitted_state().fitted)
-    assert re.fullmatch(
-        rf"{name} finds \d clusters( and \d+ % noise)?: rows of different clusters are not mixed", note
-    )
+    assert re.fullmatch(rf"{name} finds \d clusters( and \d+ % noise)?: rows of different clusters are not mixed", note)
     (tree,) = atoms_of(method).named.marks
     space = atoms_of(method).named.space
     given = tree.labels(space.steps(space.enter(np.ascontiguousarray(bodies.T))))

@@ -14,7 +14,7 @@ from sfumato.core.numbers import round_range
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Moments
-from sfumato.perturb.guard.named import Space
+from sfumato.perturb.guard.space import Space
 
 _GOWER_CATEGORY = 0.5**0.5  # two rows of different categories are at distance 1
 

@@ -21,7 +21,8 @@ from sfumato.core.rows import RowRange, Rows
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.perturb.guard.collected import Collected, WholeTable
-from sfumato.perturb.guard.named import Named, Space, find_space
+from sfumato.perturb.guard.named import Named
+from sfumato.perturb.guard.space import Space, find_space
 from sfumato.perturb.guard.wanted import is_count, rungs
 
 COMPANY = 10  # people that a kept cluster has at least

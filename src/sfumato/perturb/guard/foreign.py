@@ -26,7 +26,8 @@ from sfumato.core.linear import LARGEST_STEPS
 from sfumato.core.stream import Streams
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.guard.exposed import COMPANY
-from sfumato.perturb.guard.named import Given, Space
+from sfumato.perturb.guard.named import Given
+from sfumato.perturb.guard.space import Space
 
 _MOST_ROWS = 20_000  # that a pipeline is fitted on
 _EXACT = 1e-6  # of a column's size, up to which a pipeline's columns are linear in ours

@@ -15,16 +15,13 @@ from sfumato.cluster.label_tree import LabelTree
 from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, Asked, likely_centres, likely_centres_of
 from sfumato.cluster.prototypes import likely_prototypes
 from sfumato.core.linear import LARGEST_STEPS, exact_product, lattice_bits, sum_in_order, to_steps
-from sfumato.core.numbers import round_range
-from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.summaries import Moments
 from sfumato.exceptions import ParameterError
+from sfumato.perturb.guard.space import Space
 from sfumato.perturb.guard.wanted import MANY_ROWS, count_of_prototypes, is_count
 
 USUAL_CARE = 6
-_HEADROOM = 2.0  # released rows may lie this many times beyond the farthest original
 _STARTS = 20  # of k-means, times the care
 _LARGE, _MOST_STARTS = 1 << 18, 60  # regions of a table that is too large for more starts than that
 _GAMMA = 0.5  # what a differing category weighs in k-prototypes: half of a standard deviation, squared, as is usual
@@ -32,60 +29,6 @@ _RUNG_STARTS, _FEW_RUNG_STARTS = 60, 24
 _ENDLESS = 300  # rounds, after which hardly anything changes
 _ALL_ROUNDS = 1 << 14  # rows up to which the better starts go on to their ends
 _PROTOTYPES, _FEW_STARTS = 4, 5  # centres for each cluster of a clusterer without centres
-
-
-@dataclass(frozen=True, repr=False)
-class Space(Hidden):
-    """Where the clusterings are named: columns centred and in units of their scaling.
-
-    Attributes
-    ----------
-    offset, unit : arrays of shape (d,)
-    bits : int
-        Binary places of the lattice.
-    """
-
-    offset: Floats
-    unit: Floats
-    bits: int
-
-    @property
-    def categories(self) -> tuple[slice, ...]:
-        """The dimensions of each column of categories."""
-        return ()
-
-    def enter(self, tile: Floats) -> Floats:
-        """Return a tile of the table in this space."""
-        inside: Floats = (tile - self.offset[:, None]) / self.unit[:, None]
-        return inside
-
-    def leave(self, inside: Floats) -> Floats:
-        """Return a tile of this space in the units of the table."""
-        tile: Floats = inside * self.unit[:, None] + self.offset[:, None]
-        return tile
-
-    def unit_ratio(self, units: Floats) -> Floats:
-        """Return how many of the given units of each column one unit of this space is, for each dimension."""
-        return self.unit / units
-
-    def steps(self, inside: Floats) -> Floats:
-        """Return values of this space as whole numbers of steps."""
-        return to_steps(inside, self.bits)
-
-
-def find_space(facts: Facts, moments: Moments, scaling: str | None) -> Space:
-    """Return the space of a scaling: "std", "range", "round range" or None.
-
-    Parameters
-    ----------
-    scaling : str, optional
-    """
-    mean = moments.mean()
-    units = {"std": moments.deviation(), "range": facts.high - facts.low, None: np.ones(len(mean))}
-    units["round range"] = np.array([round_range(span) for span in units["range"].tolist()])
-    chosen: Floats = np.where(units[scaling] > 0, units[scaling], 1.0)
-    farthest = np.maximum(facts.high - mean, mean - facts.low) / chosen
-    return Space(mean, chosen, lattice_bits(_HEADROOM * float(farthest.max(initial=0.0))))
 
 
 def best_row(scores: Floats) -> Integers:
@@ -103,22 +46,6 @@ def best_row(scores: Floats) -> Integers:
         np.maximum(best, better, out=best)
         np.maximum(most, scores[index], out=most)
     return best.astype(np.int64)
-
-
-def other_weights(facts: Facts, moments: Moments, space: Space, scalings: Sequence[str]) -> list[Floats]:
-    """Return what a squared difference in each dimension of a space counts in other scalings, the largest as 1.
-
-    Parameters
-    ----------
-    scalings : sequence of str
-        "std", "range" or "raw".
-    """
-    units = {"std": moments.deviation(), "range": facts.high - facts.low, "raw": np.ones(len(facts.low))}
-    found = []
-    for one in scalings:
-        ratio = space.unit_ratio(np.where(units[one] > 0, units[one], 1.0))
-        found.append((ratio / ratio.max()) ** 2)
-    return found
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,7 +18,7 @@ from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import LARGEST_STEPS, exact_product
 from sfumato.core.secret import Hidden
-from sfumato.perturb.guard.named import Space
+from sfumato.perturb.guard.space import Space
 
 _MANY = 2048
 

@@ -15,8 +15,8 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.guard.named import Space
 from sfumato.perturb.guard.regions import Regions
+from sfumato.perturb.guard.space import Space
 
 _TRIES = 6
 _NEARER = 0.85  # each further try starts nearer to the anchor

@@ -36,11 +36,12 @@ from sfumato.perturb.guard.foreign import Rows as ForeignRows
 from sfumato.perturb.guard.foreign import check_foreign, described, is_foreign, is_pipeline, make_foreign
 from sfumato.perturb.guard.joined import Inside, Joined, detail_of, join_atoms
 from sfumato.perturb.guard.leverage import Leverage
-from sfumato.perturb.guard.named import USUAL_CARE, Space, find_space, name_clusterings, other_weights
+from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Guard
 from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimals
+from sfumato.perturb.guard.space import Space, find_space, other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.wanted import count_of_prototypes, has_ladder, is_count, rungs, spelled_out
 from sfumato.perturb.mechanism.base import Perturber

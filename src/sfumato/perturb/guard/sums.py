@@ -11,7 +11,8 @@ from sfumato.core.linear import exact_product
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
 from sfumato.perturb.guard.atoms import Atoms, atom_codes
-from sfumato.perturb.guard.named import Named, Space
+from sfumato.perturb.guard.named import Named
+from sfumato.perturb.guard.space import Space
 
 _ROWS = 1 << 13  # sums of so many steps of up to 2^20 are exact
 

@@ -33,9 +33,10 @@ from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.exposed import with_company
 from sfumato.perturb.guard.joined import Joined
-from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings, other_weights
+from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
 from sfumato.perturb.guard.settle import column_decimals
 from sfumato.perturb.guard.shell import GuardShell, Stored
+from sfumato.perturb.guard.space import other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.mechanism.grouping import Everyone, release_in_place
