@@ -168,6 +168,30 @@ def before(function: Callable[[Table], Table]) -> Maker:
     return make
 
 
+def each_its_own() -> Maker:
+    """Return: another function for each column, then a rotation."""
+
+    def make(x: Table, draw: Draw) -> Table:
+        functions = (np.cbrt, np.tanh, np.exp, np.arcsinh, lambda c: c**3, lambda c: c)
+        cells = np.column_stack([functions[j % 6](column) for j, column in enumerate(_z(x).T)])
+        return _z(cells) @ turn(x.shape[1], draw)
+
+    return make
+
+
+def intervals(count: int = 20) -> Maker:
+    """Return: the intervals of each column in another order, values drawn anew inside them."""
+
+    def make(x: Table, draw: Draw) -> Table:
+        columns = []
+        for column in x.T:
+            ranks = np.searchsorted(np.sort(column), column)
+            columns.append(draw.permutation(count)[ranks * count // len(column)] + draw.uniform(0, 0.9, len(column)))
+        return np.column_stack(columns)
+
+    return make
+
+
 def by_cluster(clusters: int = 8, what: str = "turn") -> Maker:
     """Return a maker that turns or scales each cluster by itself."""
 

@@ -58,7 +58,6 @@ def align_tables(
     leave_out: Sequence[str] = (),
     given: Sequence[str] = (),
     counted: Sequence[str] = (),
-    looking: bool = False,
 ) -> AlignedTables:
     """Read two tables and put them side by side.
 
@@ -76,11 +75,7 @@ def align_tables(
         Columns that are released as they are: nobody need guess them. Default: none.
     counted : sequence of str
         Columns that are audited elsewhere, as parts of whole rows, whatever they hold. Default: none.
-    looking : bool
-        Whether the order is still looked for, so that rows need not correspond. Default: False.
     """
-    if order is None and not looking:
-        _require_same_order(original, released)
     kept, notes = _shared_columns(original, released, counted)
     kept = _chosen(kept, columns, leave_out, columns_in_both(original, released))
     kept = tuple(name for name in kept if name not in given) or kept
@@ -120,17 +115,12 @@ def align_tables(
     return AlignedTables(left.names, x, y, same, tuple(notes))
 
 
-def _require_same_order(original: Any, released: Any) -> None:
-    """Raise if columns that both tables have, or their gaps, show that the rows stand in another order."""
+def visibly_moved(original: Any, released: Any) -> bool:
+    """Tell whether texts that both tables have, or their gaps, are the same ones at other rows, none at its own."""
     if not (is_dataframe(original) and is_dataframe(released)):
-        return
-    for before, after in gaps_and_texts(original, released):
-        if len(before) == len(after) and before != after and sorted(before) == sorted(after):
-            raise DataError(
-                "the rows of the release stand in another order than those of the original",
-                hint="give the key of the release with key=..., which knows who is who; if single values were "
-                'exchanged and the rows stand in their order, say method="exchange"',
-            )
+        return False
+    pairs = [(one, two) for one, two in gaps_and_texts(original, released) if len(set(one)) > 1]
+    return all(one != two for one, two in pairs) and any(sorted(one) == sorted(two) for one, two in pairs)
 
 
 def _without_gaps(table: Any, names: Sequence[str], what: str, notes: list[str]) -> Any:

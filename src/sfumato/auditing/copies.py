@@ -9,10 +9,12 @@ from sklearn.cluster import KMeans
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.scoring import tolerances
-from sfumato.attack.engine.transforms import ROW_VIEWS, own_scale
-from sfumato.attack.linkage.twins import Twins, find_twins
+from sfumato.attack.engine.shapes import lies_among, words_for_shapes
+from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
+from sfumato.attack.linkage.twins import Twins, find_twins, shares_without_copies
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
+_PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
 MOST_ROWS = 20_000  # rows that are compared
 _VARIED, _SAME = 0.2, 0.95  # a column of many values; a release that holds hardly any others
 _PARTS = 3  # views of some columns only: whoever was copied but for a few cells
@@ -66,6 +68,14 @@ def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, t
     for name, view in ROW_VIEWS.items():
         seen[name] = (view(original), view(released))
     seen["sorted scaled cells"] = (ROW_VIEWS["sorted scaled cells"](original), np.sort(released, axis=1))
+    if d >= 3:
+        seen["scaled cells from the row's mean"] = (from_row_means(own_scale(original)), from_row_means(released))
+    among = lies_among(released)
+    if among is not None:
+        for name, table in words_for_shapes(original).items():
+            own = lies_among(table)
+            if own is not None:
+                seen[f"how rows lie ({name})"] = (own, among)
     return seen
 
 
@@ -89,22 +99,19 @@ def holds_the_same_values(original: Floats, released: Floats) -> bool:
     return False
 
 
-def _exchanged(released: Floats, seed: int) -> Floats:
-    """Return a release in which rows that are alike have exchanged their values, each column by itself."""
+def _exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Return two releases in which rows have exchanged their values, each column by itself: all, and those alike."""
     groups = KMeans(min(50, max(1, len(released) // 30)), n_init=1, random_state=seed).fit_predict(own_scale(released))
     generator = np.random.default_rng([seed, 54])
     mixed = released.copy()
     for group in np.unique(groups):
         inside = np.flatnonzero(groups == group)
         mixed[inside] = generator.permuted(released[inside], axis=0)
-    return mixed
+    return mixed, generator.permuted(released, axis=0)
 
 
-def _chance(left: Floats, right: Floats) -> float:
-    """Return the most pairs that rows without copies, but with the same values, may have in both tables."""
-    twins = find_twins(left, right)
-    share = len(twins.first) / max(1, twins.pairs)
-    return min(0.999, max(twins.chance, share + 3 * float(np.sqrt(share * (1 - share) / max(1, twins.pairs)))))
+def _most(shares: list[dict[float, float]]) -> dict[float, float] | None:
+    return {limit: max(one[limit] for one in shares) for limit in shares[0]} if shares else None
 
 
 def find_all_twins(original: Floats, released: Floats, *, seed: int = 0) -> dict[str, Twins]:
@@ -117,14 +124,15 @@ def find_all_twins(original: Floats, released: Floats, *, seed: int = 0) -> dict
     """
     seen = seen_tables(original, released, seed=seed)
     found = {}
-    others = None
+    others = []
     if holds_the_same_values(original, released):
-        others = seen_tables(original, _exchanged(released, seed), seed=seed)
+        others = [seen_tables(original, other, seed=seed) for other in _exchanged(released, seed)]
     for name, (left, right) in seen.items():
         if np.isfinite(left).all() and np.isfinite(right).all():
-            twins = find_twins(left, right, None if others is None else _chance(*others[name]))
-            # plain values are asked first and have half of the doubt
-            if twins.likely < DOUBT / 2 / (1 if name == "values" else len(seen) - 1):
+            twins = find_twins(left, right, _most([shares_without_copies(*other[name]) for other in others]))
+            # plain values are asked first and have most of the doubt
+            share = _PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1)
+            if twins.likely < DOUBT * share:
                 found[name] = twins
     return found
 

@@ -19,7 +19,7 @@ from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.transforms import ROW_VIEWS, own_scale
 from sfumato.attack.known.low_digits import digits_after
 from sfumato.attack.linkage.twins import Twins
-from sfumato.auditing.aligned import align_tables
+from sfumato.auditing.aligned import align_tables, visibly_moved
 from sfumato.auditing.copies import DOUBT, MOST_ROWS, find_all_twins, seen_tables
 from sfumato.exceptions import SfumatoError
 from sfumato.frames.frame import as_polars, is_dataframe
@@ -192,7 +192,7 @@ def find_out_order(
     if order is not None:
         return "given", order, ""
     try:
-        tables = align_tables(original, released, columns=columns, leave_out=leave_out, looking=True)
+        tables = align_tables(original, released, columns=columns, leave_out=leave_out)
     except SfumatoError:  # whoever reads the tables next says what is wrong with them
         return "assumed", None, ""
     if not tables.same_columns:
@@ -210,4 +210,6 @@ def find_out_order(
     numbered = order_by_digits(y)
     if numbered is not None and not np.array_equal(numbered, np.arange(len(numbered))):
         return "found", numbered, "the rows stand in another order, which digits of a column tell"
+    if visibly_moved(original, released) and not stands_in_order(x, y, seed=seed):
+        return "not known", None, "texts or gaps of the original stand at other rows of the release"
     return "assumed", None, ""

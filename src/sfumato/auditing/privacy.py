@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import binom
 
 from sfumato._arrays import Floats, Integers
+from sfumato.attack.engine.judge import READ
 from sfumato.attack.engine.result import Result, lift, wilson_interval
 from sfumato.attack.linkage.kept_columns import number_rows
 from sfumato.auditing.aligned import AlignedTables
@@ -82,15 +83,21 @@ class Privacy:
     interval_disclosure: float | None
     smallest_class: int
 
-    def laid_open(self, grade: str) -> str:
+    def laid_open(self, grade: str, read: Sequence[str] = ()) -> str:
         """Return a warning about columns that an attack gives away although few whole records are recovered.
 
         Parameters
         ----------
         grade : str
             Nothing is added to a grade that warns already.
+        read : sequence of str
+            Columns that are read in nearly every row, though a few values are far off. Default: none.
         """
-        names = [column.name for column in self.columns if column.residual is not None and column.residual < _OPEN]
+        names = [
+            column.name
+            for column in self.columns
+            if (column.residual is not None and column.residual < _OPEN) or column.name in read
+        ]
         if grade not in {"A", "B", "C"} or not names:
             return ""
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -133,8 +140,9 @@ def open_columns(names: Sequence[str], results: Sequence[Result], inside: Floats
     for result in results:
         if result.residual is None or len(result.residual) != len(names) or result.cost not in costs:
             continue
-        for name, left, floor in zip(names, result.residual, inside, strict=True):
-            if left < min(_OPEN, floor / 2):
+        lifts = result.column_lifts or (0.0,) * len(names)
+        for name, left, floor, read in zip(names, result.residual, inside, lifts, strict=True):
+            if left < min(_OPEN, floor / 2) or (read > READ and floor >= _OPEN):
                 found[name] = min(found.get(name, (9, "")), (costs.index(result.cost), result.cost))
     return tuple((name, found[name][1]) for name in names if name in found)
 

@@ -174,7 +174,7 @@ class AuditSession(Hidden):
             population=self._population,
             releases=self._releases,
             atoms=self._atoms(),
-            company=None if self._company is None else self._company.codes,
+            company=None if self._company is None else self._company.draws,
             seed=self.seed,
             work=self.effort.work,
             max_targets=self._max_targets,
@@ -270,10 +270,19 @@ class AuditSession(Hidden):
         got = max((result.lift_low or 0.0 for result in self.results), default=0.0)
         exposed = max((group.lift_low for group in self.exposed), default=0.0)
         tables = self.tables
-        opened = open_columns(tables.names, self.results, self._told_by_clusters)
-        if opened or got > _TELLS or exposed > 0.0 or stands_in_order(tables.original, tables.released, seed=self.seed):
+        if (
+            self._open_columns
+            or got > _TELLS
+            or exposed > 0.0
+            or stands_in_order(tables.original, tables.released, seed=self.seed)
+        ):
             return True
         return any(point.lift_low > _TELLS for point in self.curve.points)
+
+    @property
+    def _open_columns(self) -> tuple[tuple[str, str], ...]:
+        """Return the columns that the attacks so far lay open, and what that takes."""
+        return open_columns(self.tables.names, self.results, self._told_by_clusters)
 
     @cached_property
     def _told_by_clusters(self) -> Floats:
@@ -339,7 +348,7 @@ class AuditSession(Hidden):
             equality=self.equality if verbatim else (),
             shadowed=self.shadowed,
             copies=self.copies if verbatim else None,
-            open_columns=open_columns(self.tables.names, self.results, self._told_by_clusters),
+            open_columns=self._open_columns,
             order_is_known=self.order_is_known,
             asked=() if self.order_is_known else self.questions(),
             seed=self.seed,
@@ -423,7 +432,9 @@ class AuditSession(Hidden):
         results = self.results if self.order_is_known else [without_order(result) for result in self.results]
         found = Audit(
             grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
-            verdict=judgement.verdict + privacy.laid_open(judgement.grade) + _asked(names, len(self.attacks)),
+            verdict=judgement.verdict
+            + privacy.laid_open(judgement.grade, [name for name, _ in self._open_columns])
+            + _asked(names, len(self.attacks)),
             trustworthy=all(canary.passed is not False for canary in canaries),
             canaries=canaries,
             n_rows=len(tables.original),

@@ -11,12 +11,14 @@ from scipy.spatial import cKDTree
 from sfumato.attack.engine import scoring
 from sfumato.attack.engine.interface import OutOfTimeError
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray
-from sfumato.attack.engine.result import Result, Scores, summarise
+from sfumato.attack.engine.result import Result, Scores, lift, summarise
 from sfumato.exceptions import DataError
 
 CONTROL_ROUNDS = 5
 #: share of a column's variance that is left when the column counts as laid open
 OPEN = 0.05
+#: lift of a column's cells above which it counts so, too, however far off the others are
+READ = 0.9
 
 
 class Judge:
@@ -30,14 +32,14 @@ class Judge:
         Row numbers in the original file.
     seed : int
         Draws who is held against whom in the control.
-    company : array of shape (n,), optional
+    company : array of shape (n,) or (c, n), optional
         Rows with the same number are alike in what a release tells on purpose: a guess must be better than the one for
-        somebody in the same company. None: better than a constant.
+        somebody in the same company, in whichever of several that guess is best. None: better than a constant.
     """
 
     def __init__(self, truth: FloatArray, positions: IntArray, seed: int, company: IntArray | None = None) -> None:
         self._truth = truth
-        self._company = company
+        self._company = None if company is None else np.atleast_2d(company)
         self._positions = positions
         self._seed = seed
         self._tolerance = scoring.tolerances(truth)
@@ -81,9 +83,9 @@ class Judge:
         def against(other: IntArray) -> FloatArray:
             return scoring.record_scores(guessed, truth[other], tolerance)
 
-        baseline = scoring.record_scores(constant, truth, tolerance)
-        if self._company is not None:
-            alike = self._alike(self._company[rows], guessed, truth, tolerance, baseline)
+        baseline = alone = scoring.record_scores(constant, truth, tolerance)
+        for company in () if self._company is None else self._company:
+            alike = self._alike(company[rows], guessed, truth, tolerance, alone)
             baseline = alike if alike.mean() > baseline.mean() else baseline
         if given is not None:
             # whatever other people tell of somebody, by a line or by the nearest of them, is no leak
@@ -97,10 +99,17 @@ class Judge:
             control=self._control(rows.size, against),
             answered=None if given is None else np.asarray(answers.reshape(-1, rows.size).any(axis=0)),
         )
+        hits = scoring.cell_hits(guessed, truth, tolerance)
+        usual = scoring.cell_hits(constant, truth, tolerance).mean(axis=0)
+        lifts = np.zeros(len(tolerance))
+        lifts[tolerance > 0] = [
+            lift(float(h.sum()), rows.size, baseline=u).lower for h, u in zip(hits.T, usual, strict=True)
+        ]
         scored = replace(
             summarise(ran, scores),
-            cell_rate=float(scoring.cell_hits(guessed, truth, tolerance).mean()),
+            cell_rate=float(hits.mean()),
             residual=scoring.residual_security(guessed, truth, tolerance),
+            column_lifts=tuple(lifts.tolist()),
         )
         return _settle(scored, guess)
 
@@ -123,15 +132,15 @@ class Judge:
         return np.asarray(guess * spread + self._truth.mean(axis=0))
 
     def _nearest(self, rows: IntArray, given: IntArray) -> FloatArray:
-        """Return the record of whoever is nearest in the columns that are known, of the other half of the table."""
-        n, d = self._truth.shape
-        half = np.random.default_rng([self._seed, 4]).permutation(n) < n // 2
+        """Return the record of whoever else is nearest in the columns that are known.
+
+        Of all others: half of a table tells less of somebody than a release of as many rows does.
+        """
         spread = np.where(self._tolerance > 0, self._truth.std(axis=0), 1.0)
         known = self._truth[:, given] / spread[given]
-        guess = np.empty((rows.size, d))
-        for side in (False, True):
-            others, asked = np.flatnonzero(half == side), half[rows] != side
-            guess[asked] = self._truth[others[cKDTree(known[others]).query(known[rows[asked]])[1]]]
+        near = cKDTree(known).query(known[rows], k=2)[1]
+        others = np.where(near[:, 0] == rows, near[:, 1], near[:, 0])
+        guess: FloatArray = self._truth[others]
         return guess
 
     def links(self, ran: Result, guess: Guess, people: IntArray) -> Result:
@@ -201,6 +210,7 @@ def _settle(scored: Result, guess: Guess) -> Result:
         return replace(scored, status="timed out")
     # a column that is laid open counts, even when the other columns keep whole records from being recovered
     open_column = scored.residual is not None and min(scored.residual) < OPEN
+    open_column |= max(scored.column_lifts or (0.0,)) > READ
     if open_column or (scored.lift_low is not None and scored.lift_low > 0):
         return scored
     reason = scored.reason or "recovers no more than can be guessed without the release"

@@ -72,9 +72,9 @@ class Referee:
         those of `labels`.
     kinds : Kinds, optional
         Which columns hold categories and which are released as they are. None: all are perturbed numbers.
-    company : array-like of shape (n,), optional
+    company : array-like of shape (n,) or (c, n), optional
         Original rows with the same number are alike in what the release tells on purpose, as those of one cluster:
-        guesses must beat those for somebody alike. None: a constant.
+        guesses must beat those for somebody alike, by each of several such numbers. None: a constant.
     seed : int, optional
         Chooses known people and targets.
     max_targets : int, optional
@@ -142,7 +142,7 @@ class Referee:
         self._method = method
         self._parameters = MappingProxyType(dict(parameters or {}))
         self._problem = unscorable(self._truth)
-        alike = None if company is None else np.asarray(company, dtype=np.int64)[positions]
+        alike = None if company is None else np.asarray(company, dtype=np.int64)[..., positions]
         self._judge = Judge(self._truth, positions, seed, alike) if self._problem is None else None
         self._decimals = self._public_decimals(decimals)
         self._population = None if population is None else frozen(number_table(population, "population", finite=False))

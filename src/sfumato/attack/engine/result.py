@@ -167,6 +167,8 @@ class Result:
         Share of the scored cells recovered (attacks on values).
     residual : tuple of float or None
         Var(x - guess) / Var(x) of every column (attacks on values).
+    column_lifts : tuple of float or None
+        Lower bound of the lift of each column's cells over the best constant (attacks on values); 0 where not scored.
     scores : Scores or None
         Private: what each record earned.
     """
@@ -189,6 +191,7 @@ class Result:
     lift_low: float | None = None
     cell_rate: float | None = None
     residual: tuple[float, ...] | None = None
+    column_lifts: tuple[float, ...] | None = None
     scores: Scores | None = field(default=None, repr=False)
 
     @property

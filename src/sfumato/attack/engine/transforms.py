@@ -108,6 +108,22 @@ def words_of_originals(public: Marginals | None) -> tuple[Word, ...]:
     def scored(column: FloatArray, j: int) -> FloatArray:
         return np.asarray(ndtri(np.clip(level(column, j), _EDGE, 1 - _EDGE)))
 
+    unit = np.where(public.sd > 0, public.sd, 1.0)
+    for name, there, back in (
+        ("cube root of scores", np.cbrt, lambda c: c**3),
+        ("cube of scores", lambda c: c**3, np.cbrt),
+        ("bent score", np.tanh, lambda c: np.arctanh(np.clip(c, -1 + 1e-12, 1 - 1e-12))),
+        ("logistic score", lambda c: np.tanh(c / 2), lambda c: 2 * np.arctanh(np.clip(c, -1 + 1e-12, 1 - 1e-12))),
+        ("hyperbolic score", np.arcsinh, lambda c: np.sinh(np.clip(c, -700, 700))),
+        ("exponential of scores", lambda c: np.exp(np.minimum(c, 700)), lambda c: np.log(np.maximum(c, 1e-300))),
+    ):
+        words.append(
+            Word(
+                name,
+                lambda c, j, there=there: there((c - public.mean[j]) / unit[j]),  # type: ignore[misc]
+                lambda c, j, back=back: back(c) * unit[j] + public.mean[j],  # type: ignore[misc]
+            )
+        )
     words.append(Word("rank", level, value, ranked=True))
     words.append(Word("normal score", scored, lambda c, j: value(np.asarray(ndtr(c)), j), ranked=True))
     for name, bent, straight in (
@@ -140,7 +156,7 @@ def words_of_releases(released: FloatArray) -> dict[str, FloatArray]:
     """
     low, high = released.min(axis=0), released.max(axis=0)
     told = {"as it is": released, "cube": released**3, "sinh": np.sinh(np.clip(released, -50, 50))}
-    told["cube root"] = np.cbrt(released)
+    told["cube root"], told["differences of rows"] = np.cbrt(released), np.diff(released, axis=0, prepend=0.0)
     levels = np.column_stack([rank_levels(column) for column in released.T])
     told["normal score"] = np.asarray(ndtri(np.clip(levels, 0.5 / len(released), 1 - 0.5 / len(released))))
     if (np.abs(released) < 1).all():
@@ -189,6 +205,22 @@ def own_scale(table: FloatArray) -> FloatArray:
     return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
+def from_row_means(table: FloatArray) -> FloatArray:
+    """Return every row from its own mean: what it is, whatever was added to all of its cells.
+
+    Parameters
+    ----------
+    table : array of shape (n, d)
+        Rows.
+
+    Examples
+    --------
+    >>> from_row_means(np.array([[1.0, 3.0]]))
+    array([[-1.,  1.]])
+    """
+    return np.asarray(table - table.mean(axis=1, keepdims=True))
+
+
 def narrowed(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return two tables on the same few random directions where they are wide: who is near stays near.
 
@@ -224,5 +256,6 @@ ROW_VIEWS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "direction": unit_rows,
     "sorted cells": lambda table: np.sort(table, axis=1),
     "sorted scaled cells": lambda table: np.sort(own_scale(table), axis=1),
+    "cells from the row's mean": from_row_means,
     "direction of sorted cells": lambda table: unit_rows(np.sort(table, axis=1)),
 }

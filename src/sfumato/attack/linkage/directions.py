@@ -16,31 +16,48 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 30  # the system has the square of it as unknowns
 
 
-def projective_map(released: FloatArray, original: FloatArray) -> FloatArray:
-    """Return the matrix that turns released rows into the directions of their originals, up to one factor.
+def projective_map(original: FloatArray, released: FloatArray) -> FloatArray:
+    """Return the matrix that turns originals, with a 1 behind each, into the directions of released rows.
+
+    It is known up to one factor. The 1 lets originals be measured from anywhere, as from their means.
 
     Parameters
     ----------
-    released, original : arrays of shape (m, d)
+    original, released : arrays of shapes (m, d) and (m, e)
         Known rows.
 
     Examples
     --------
     >>> draw = np.random.default_rng(0)
-    >>> rows, turn = draw.normal(size=(6, 3)), draw.normal(size=(3, 3))
-    >>> turned = rows @ turn * draw.uniform(1, 9, size=(6, 1))
-    >>> factors = turned @ projective_map(turned, rows) / rows
+    >>> rows, turn = draw.normal(size=(12, 3)), draw.normal(size=(3, 3))
+    >>> turned = (rows - 5) @ turn * draw.uniform(1, 9, size=(12, 1))
+    >>> factors = with_one(rows) @ projective_map(rows, turned) / turned
     >>> bool(np.allclose(factors, factors[:, :1]))
     True
     """
-    d = original.shape[1]
-    units = original / np.maximum(np.linalg.norm(original, axis=1, keepdims=True), 1e-300)
-    points = released / np.maximum(np.linalg.norm(released, axis=1, keepdims=True), 1e-300)
-    # what a row becomes must have no part across its original: one linear equation for each direction across
-    across = np.eye(d) - units[:, :, None] * units[:, None, :]
-    system = np.einsum("mi,mjk->mjik", points, across).reshape(-1, d * d)
+    points, e = with_one(original), released.shape[1]
+    units = released / np.maximum(np.linalg.norm(released, axis=1, keepdims=True), 1e-300)
+    # what an original becomes must have no part across its released row: one linear equation for each direction across
+    across = np.eye(e) - units[:, :, None] * units[:, None, :]
+    system = np.einsum("mi,mjk->mjik", points, across).reshape(-1, points.shape[1] * e)
     _, _, right = np.linalg.svd(system.T @ system)
-    return np.asarray(right[-1].reshape(d, d))
+    return np.asarray(right[-1].reshape(points.shape[1], e))
+
+
+def with_one(rows: FloatArray) -> FloatArray:
+    """Return rows with a 1 behind each.
+
+    Parameters
+    ----------
+    rows : array of shape (m, d)
+        Rows.
+
+    Examples
+    --------
+    >>> with_one(np.array([[2.0, 3.0]]))
+    array([[2., 3., 1.]])
+    """
+    return np.column_stack([rows, np.ones(len(rows))])
 
 
 class Directions(Attack):
@@ -73,14 +90,14 @@ class Directions(Attack):
         assert knowledge.pairs is not None
         assert knowledge.records is not None
         deadline.check()
-        spread = knowledge.pairs.values.std(axis=0)
+        centre, spread = knowledge.records.mean(axis=0), knowledge.records.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0)
         width = np.where(knowledge.released.std(axis=0) > 0, knowledge.released.std(axis=0), 1.0)
         rows = knowledge.released / width
-        found = projective_map(rows[knowledge.pairs.rows], knowledge.pairs.values / spread)
-        turned, people = rows @ found, knowledge.records / spread
-        turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-300)
-        people = people / np.maximum(np.linalg.norm(people, axis=1, keepdims=True), 1e-300)
+        found = projective_map((knowledge.pairs.values - centre) / spread, rows[knowledge.pairs.rows])
+        people = with_one((knowledge.records - centre) / spread) @ found
+        turned = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+        people /= np.maximum(np.linalg.norm(people, axis=1, keepdims=True), 1e-300)
 
         def cost(chosen: slice) -> FloatArray:
             return np.asarray(1 - np.abs(people[chosen] @ turned.T))

@@ -8,6 +8,7 @@ need be known of the order of the rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,9 @@ from sfumato.attack.linkage.linking import standardise
 if TYPE_CHECKING:
     from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
 
-#: how much nearer than the next row a twin is
-RATIOS = (1.0, 0.5, 0.2, 0.05, 0.01, 0.0)
+#: how much nearer than the next row a twin is, and the share of the doubt that each limit has: few copies that are
+#: very near must be found, too
+RATIOS = {1.0: 0.15, 0.5: 0.15, 0.2: 0.15, 0.02: 0.55}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,7 @@ class Twins:
         return max(0.0, self.pairs * (low - self.chance) / (1 - self.chance))
 
 
-def find_twins(first: FloatArray, second: FloatArray, chance: float | None = None) -> Twins:
+def find_twins(first: FloatArray, second: FloatArray, chance: Mapping[float, float] | None = None) -> Twins:
     """Return the twins of two tables, for the nearness at which they are least likely by chance.
 
     Parameters
@@ -75,8 +77,9 @@ def find_twins(first: FloatArray, second: FloatArray, chance: float | None = Non
         A table, scaled.
     second : array of shape (m, d)
         Another one, in the same scale.
-    chance : float, optional
-        Share of pairs with one row in each table that need no copies. None: that of two samples of one population.
+    chance : mapping of float to float, optional
+        For each limit of `RATIOS` the share of pairs with one row in each table that needs no copies. None: that of two
+        samples of one population.
 
     Examples
     --------
@@ -89,10 +92,73 @@ def find_twins(first: FloatArray, second: FloatArray, chance: float | None = Non
     >>> len(found.first), found.likely < 1e-3
     (20, True)
     """
-    n, m = len(first), len(second)
+    n = len(first)
+    one, other, ratio = _nearest_pairs(first, second)
+    cross = (one < n) != (other < n)
+    usual = usual_share(n, len(second))
+    best: Twins | None = None
+    for limit, share in RATIOS.items():
+        inside = ratio <= limit
+        pairs, found = int(inside.sum()), int((inside & cross).sum())
+        expected = usual if chance is None else chance[limit]
+        likely = min(1.0, float(binom.sf(found - 1, pairs, expected)) / share) if found else 1.0
+        if best is None or likely < best.likely:
+            chosen = inside & cross
+            left, right = np.minimum(one[chosen], other[chosen]), np.maximum(one[chosen], other[chosen]) - n
+            best = Twins(left, right, pairs, expected, likely)
+    assert best is not None
+    return best
+
+
+def usual_share(n: int, m: int) -> float:
+    """Return the share of pairs that have one row in each of two samples of one population.
+
+    Parameters
+    ----------
+    n, m : int
+        Rows of the two.
+
+    Examples
+    --------
+    >>> usual_share(2, 1)
+    0.6666666666666666
+    """
+    return 2 * n * m / ((n + m) * (n + m - 1))
+
+
+def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, float]:
+    """Return for each limit of `RATIOS` the most pairs, as a share, that two tables without copies may have in both.
+
+    Parameters
+    ----------
+    first : array of shape (n, d)
+        A table, scaled.
+    second : array of shape (m, d)
+        One that holds the same values without copies.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> shares_without_copies(draw.normal(size=(300, 4)), draw.normal(size=(300, 4)))[1.0] < 0.8
+    True
+    """
+    n = len(first)
+    one, other, ratio = _nearest_pairs(first, second)
+    cross = (one < n) != (other < n)
+    most = {}
+    for limit in RATIOS:
+        pairs, found = int((ratio <= limit).sum()), int((cross & (ratio <= limit)).sum())
+        share = (found + 1) / (pairs + 2)
+        high = share + 3 * float(np.sqrt(share * (1 - share) / (pairs + 2)))
+        most[limit] = min(0.999, max(usual_share(n, len(second)), high))
+    return most
+
+
+def _nearest_pairs(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the pairs of rows of both tables that are each other's nearest, and how much nearer than the next row."""
     both = np.vstack(narrowed(first, second))
     apart, near = cKDTree(both).query(both, k=3, workers=-1)
-    me = np.arange(n + m)
+    me = np.arange(len(both))
     # among equal rows a row need not be the first of its own neighbours
     own = near == me[:, None]
     at = np.where(own[:, 0], 1, 0)
@@ -101,20 +167,7 @@ def find_twins(first: FloatArray, second: FloatArray, chance: float | None = Non
     lonely = distance < beyond  # three equal rows are nobody's twins
     mutual = (nearest[nearest] == me) & lonely & lonely[nearest] & (me < nearest)
     one, other = me[mutual], nearest[mutual]
-    ratio = distance[one] / np.minimum(beyond[one], beyond[other])
-    chance = 2 * n * m / ((n + m) * (n + m - 1)) if chance is None else chance
-    cross = (one < n) != (other < n)
-    best: Twins | None = None
-    for limit in RATIOS:
-        inside = ratio <= limit
-        pairs, found = int(inside.sum()), int((inside & cross).sum())
-        likely = float(binom.sf(found - 1, pairs, chance)) if found else 1.0
-        if best is None or likely < best.likely:
-            chosen = inside & cross
-            left, right = np.minimum(one[chosen], other[chosen]), np.maximum(one[chosen], other[chosen]) - n
-            best = Twins(left, right, pairs, chance, likely)
-    assert best is not None
-    return Twins(best.first, best.second, best.pairs, best.chance, min(1.0, best.likely * len(RATIOS)))
+    return one, other, distance[one] / np.minimum(beyond[one], beyond[other])
 
 
 class NearCopies(Attack):

@@ -17,6 +17,7 @@ from sfumato.auditing.utility.rescaling import one_hot
 
 _MOST_ROWS = 4_000  # on which the clusters are found
 _STARTS = 3
+_DRAWS = 2  # more of every clustering: k-means has many good optima, and nobody says which of them a release keeps
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +30,13 @@ class Company:
         The same number for rows that share their cluster for every number of clusters.
     smallest : array of shape (n,)
         Rows of the smallest cluster that each is in.
+    draws : array of shape (3, n)
+        The same codes, and those of other optima of the same clusterings.
     """
 
     codes: Integers
     smallest: Integers
+    draws: Integers
 
 
 def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[int], seed: int) -> Company:
@@ -50,14 +54,18 @@ def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[in
     deviation = np.where(raw | (table.std(axis=0) == 0), 1.0, table.std(axis=0))
     points = (table - np.where(raw, 0.0, table.mean(axis=0))) / deviation
     chosen = np.random.default_rng([seed, 3]).permutation(len(points))[:_MOST_ROWS]
-    codes: Integers = np.zeros(len(points), dtype=np.int64)
+    draws: Integers = np.zeros((1 + _DRAWS, len(points)), dtype=np.int64)
     smallest: Integers = np.full(len(points), len(points))
     for k in clusters:
-        if k < len(chosen):
-            labels = KMeans(k, n_init=_STARTS, random_state=seed).fit(points[chosen]).predict(points)
-            codes = np.unique(codes * k + labels, return_inverse=True)[1].ravel()
-            smallest = np.minimum(smallest, np.bincount(labels)[labels])
-    return Company(codes, smallest)
+        if k >= len(chosen):
+            continue
+        for draw in range(1 + _DRAWS):
+            starts = 1 if draw else _STARTS
+            labels = KMeans(k, n_init=starts, random_state=seed + draw).fit(points[chosen]).predict(points)
+            draws[draw] = np.unique(draws[draw] * k + labels, return_inverse=True)[1].ravel()
+            if not draw:
+                smallest = np.minimum(smallest, np.bincount(labels)[labels])
+    return Company(draws[0], smallest, draws)
 
 
 def nearest_of_all(rows: Floats, clusterings: Sequence[Floats], spread: Floats) -> Integers:
