@@ -11,12 +11,11 @@ from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.scoring import tolerances
 from sfumato.attack.engine.shapes import lies_among, words_for_shapes
 from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
-from sfumato.attack.linkage.twins import Twins, find_twins, shares_without_copies
+from sfumato.attack.linkage.twins import NEAREST, Twins, find_twins, shares_without_copies
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
 _PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
 MOST_ROWS = 20_000  # rows that are compared
-_VARIED, _SAME = 0.2, 0.95  # a column of many values; a release that holds hardly any others
 _PARTS = 3  # views of some columns only: whoever was copied but for a few cells
 
 
@@ -79,26 +78,6 @@ def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, t
     return seen
 
 
-def holds_the_same_values(original: Floats, released: Floats) -> bool:
-    """Tell whether columns of many values hold the original's own values, as where people exchange them.
-
-    Parameters
-    ----------
-    original, released : arrays of shapes (n, d) and (m, d)
-
-    Examples
-    --------
-    >>> table = np.random.default_rng(0).normal(size=(50, 1))
-    >>> holds_the_same_values(table, table[::-1]), holds_the_same_values(table, table + 1e-9)
-    (True, False)
-    """
-    for before, after in zip(original.T, released.T, strict=True):
-        values = np.unique(before)
-        if len(values) > _VARIED * len(before) and np.isin(after, values).mean() > _SAME:
-            return True
-    return False
-
-
 def _exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
     """Return two releases in which rows have exchanged their values, each column by itself: all, and those alike."""
     groups = KMeans(min(50, max(1, len(released) // 30)), n_init=1, random_state=seed).fit_predict(own_scale(released))
@@ -114,42 +93,53 @@ def _most(shares: list[dict[float, float]]) -> dict[float, float] | None:
     return {limit: max(one[limit] for one in shares) for limit in shares[0]} if shares else None
 
 
-def find_all_twins(original: Floats, released: Floats, *, seed: int = 0) -> dict[str, Twins]:
+def find_all_twins(original: Floats, released: Floats, *, seed: int = 0, farthest: float = 1.0) -> dict[str, Twins]:
     """Return the twins of two tables in every view in which they are no chance.
+
+    A release may be nearer to the original than another sample is, without holding anybody: it has the same values, or
+    as many people of every kind. So twins must also be more than where rows that are alike exchange their values.
 
     Parameters
     ----------
     original : array of shape (n, d)
     released : array of shape (m, d)
+    farthest : float
+        See `find_twins`. Default: 1.0.
     """
     seen = seen_tables(original, released, seed=seed)
     found = {}
-    others = []
-    if holds_the_same_values(original, released):
-        others = [seen_tables(original, other, seed=seed) for other in _exchanged(released, seed)]
+    others: list[dict[str, tuple[Floats, Floats]]] = []
     for name, (left, right) in seen.items():
-        if np.isfinite(left).all() and np.isfinite(right).all():
-            twins = find_twins(left, right, _most([shares_without_copies(*other[name]) for other in others]))
-            # plain values are asked first and have most of the doubt
-            share = _PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1)
-            if twins.likely < DOUBT * share:
-                found[name] = twins
+        if not (np.isfinite(left).all() and np.isfinite(right).all()):
+            continue
+        # plain values are asked first and have most of the doubt
+        doubt = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1))
+        twins = find_twins(left, right, farthest=farthest)
+        if twins.likely < doubt:
+            others = others or [seen_tables(original, other, seed=seed) for other in _exchanged(released, seed)]
+            most = _most([shares_without_copies(*one[name]) for one in others if name in one])
+            twins = find_twins(left, right, most, farthest=farthest)
+        if twins.likely < doubt:
+            found[name] = twins
     return found
 
 
-def measure_copies(original: Floats, released: Floats, *, seed: int = 0) -> Copies | None:
+def measure_copies(original: Floats, released: Floats, *, seed: int = 0, placed: bool = False) -> Copies | None:
     """Return who stands in a release as they are, or nearly so, wherever; None where it may be chance.
 
     Parameters
     ----------
     original, released : arrays of shapes (n, d) and (m, d)
         Larger tables are sampled: those of the original by chance, and all rows of the release near them.
+    placed : bool
+        Whether everybody's row is known. Then attacks look at that row, and a copy elsewhere must be very near: a
+        release with people of every kind at their places has rows that resemble others. Default: False.
     """
     original, released, at = _sampled(original, released, seed)
     tolerance = tolerances(original)
     scored = tolerance > 0
     best: Copies | None = None
-    for name, twins in find_all_twins(original, released, seed=seed).items():
+    for name, twins in find_all_twins(original, released, seed=seed, farthest=NEAREST if placed else 1.0).items():
         near = np.abs(original[twins.first] - released[twins.second])[:, scored] <= tolerance[scored] * (1 + 1e-9)
         close = 2 * near.sum(axis=1) >= scored.sum()
         sure = twins.at_least(DOUBT)

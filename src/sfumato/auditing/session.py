@@ -46,7 +46,7 @@ from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.unordered import ask_without_order
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.whole.company import Company, nearest_of_all, same_clusters
+from sfumato.auditing.whole.company import Company, in_miners_space, nearest_of_all, same_clusters
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
@@ -174,7 +174,8 @@ class AuditSession(Hidden):
             population=self._population,
             releases=self._releases,
             atoms=self._atoms(),
-            company=None if self._company is None else self._company.draws,
+            company=None if self._company is None else self._company.codes,
+            likeness=None if self._company is None else in_miners_space(self.tables.original, self._categories),
             seed=self.seed,
             work=self.effort.work,
             max_targets=self._max_targets,
@@ -260,7 +261,9 @@ class AuditSession(Hidden):
     def copies(self) -> Copies | None:
         """Who stands in the release as they are or nearly so, wherever; None where it may be chance."""
         tables = self.tables
-        return measure_copies(tables.original, tables.released, seed=self.seed) if tables.same_columns else None
+        if not tables.same_columns:
+            return None
+        return measure_copies(tables.original, tables.released, seed=self.seed, placed=self.order == "given")
 
     @cached_property
     def order_is_known(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from sfumato.attack.engine import scoring
+from sfumato.attack.engine.alike import Alike
 from sfumato.attack.engine.interface import OutOfTimeError
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray
 from sfumato.attack.engine.result import Result, Scores, lift, summarise
@@ -32,14 +33,25 @@ class Judge:
         Row numbers in the original file.
     seed : int
         Draws who is held against whom in the control.
-    company : array of shape (n,) or (c, n), optional
+    company : array of shape (n,), optional
         Rows with the same number are alike in what a release tells on purpose: a guess must be better than the one for
-        somebody in the same company, in whichever of several that guess is best. None: better than a constant.
+        somebody in the same company. None: better than a constant.
+    likeness : array of shape (n, p), optional
+        Where rows lie in the space of what a release tells on purpose: a guess must fit a person better than the ten
+        people most like that person. None: they need not.
     """
 
-    def __init__(self, truth: FloatArray, positions: IntArray, seed: int, company: IntArray | None = None) -> None:
+    def __init__(
+        self,
+        truth: FloatArray,
+        positions: IntArray,
+        seed: int,
+        company: IntArray | None = None,
+        likeness: FloatArray | None = None,
+    ) -> None:
         self._truth = truth
-        self._company = None if company is None else np.atleast_2d(company)
+        self._company = company
+        self._likes = None if likeness is None else Alike(likeness, seed)
         self._positions = positions
         self._seed = seed
         self._tolerance = scoring.tolerances(truth)
@@ -83,9 +95,13 @@ class Judge:
         def against(other: IntArray) -> FloatArray:
             return scoring.record_scores(guessed, truth[other], tolerance)
 
-        baseline = alone = scoring.record_scores(constant, truth, tolerance)
-        for company in () if self._company is None else self._company:
-            alike = self._alike(company[rows], guessed, truth, tolerance, alone)
+        baseline = scoring.record_scores(constant, truth, tolerance)
+        if self._company is not None:
+            alike = self._alike(self._company[rows], guessed, truth, tolerance, baseline)
+            baseline = alike if alike.mean() > baseline.mean() else baseline
+        if self._likes is not None:
+            people = self._likes.of(rows).T
+            alike = np.mean([scoring.record_scores(guessed, self._truth[one], tolerance) for one in people], axis=0)
             baseline = alike if alike.mean() > baseline.mean() else baseline
         if given is not None:
             # whatever other people tell of somebody, by a line or by the nearest of them, is no leak

@@ -72,9 +72,12 @@ class Referee:
         those of `labels`.
     kinds : Kinds, optional
         Which columns hold categories and which are released as they are. None: all are perturbed numbers.
-    company : array-like of shape (n,) or (c, n), optional
+    company : array-like of shape (n,), optional
         Original rows with the same number are alike in what the release tells on purpose, as those of one cluster:
-        guesses must beat those for somebody alike, by each of several such numbers. None: a constant.
+        guesses must beat those for somebody alike. None: a constant.
+    likeness : array-like of shape (n, p), optional
+        Where original rows lie in the space of what the release tells on purpose: guesses must fit a person better than
+        the ten people most like that person. None: they need not.
     seed : int, optional
         Chooses known people and targets.
     max_targets : int, optional
@@ -110,6 +113,7 @@ class Referee:
         atoms: ArrayLike | None = None,
         kinds: Kinds | None = None,
         company: ArrayLike | None = None,
+        likeness: ArrayLike | None = None,
         seed: int = 0,
         max_targets: int = 2000,
         work: float = WORK,
@@ -142,8 +146,9 @@ class Referee:
         self._method = method
         self._parameters = MappingProxyType(dict(parameters or {}))
         self._problem = unscorable(self._truth)
-        alike = None if company is None else np.asarray(company, dtype=np.int64)[..., positions]
-        self._judge = Judge(self._truth, positions, seed, alike) if self._problem is None else None
+        alike = None if company is None else np.asarray(company, dtype=np.int64)[positions]
+        space = None if likeness is None else np.asarray(likeness, dtype=np.float64)[positions]
+        self._judge = Judge(self._truth, positions, seed, alike, space) if self._problem is None else None
         self._decimals = self._public_decimals(decimals)
         self._population = None if population is None else frozen(number_table(population, "population", finite=False))
         if self._population is not None and self._population.shape[1] != n_columns:

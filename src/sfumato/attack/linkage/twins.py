@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: how much nearer than the next row a twin is, and the share of the doubt that each limit has: few copies that are
 #: very near must be found, too
 RATIOS = {1.0: 0.15, 0.5: 0.15, 0.2: 0.15, 0.02: 0.55}
+NEAREST = min(RATIOS)
+_SUSPECT = 0.2  # probability below which a table without copies is taken to have more pairs than two samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,9 @@ class Twins:
         return max(0.0, self.pairs * (low - self.chance) / (1 - self.chance))
 
 
-def find_twins(first: FloatArray, second: FloatArray, chance: Mapping[float, float] | None = None) -> Twins:
+def find_twins(
+    first: FloatArray, second: FloatArray, chance: Mapping[float, float] | None = None, *, farthest: float = 1.0
+) -> Twins:
     """Return the twins of two tables, for the nearness at which they are least likely by chance.
 
     Parameters
@@ -80,6 +84,8 @@ def find_twins(first: FloatArray, second: FloatArray, chance: Mapping[float, flo
     chance : mapping of float to float, optional
         For each limit of `RATIOS` the share of pairs with one row in each table that needs no copies. None: that of two
         samples of one population.
+    farthest : float
+        The largest limit of `RATIOS` that is looked at. Default: 1.0, all of them.
 
     Examples
     --------
@@ -98,6 +104,8 @@ def find_twins(first: FloatArray, second: FloatArray, chance: Mapping[float, flo
     usual = usual_share(n, len(second))
     best: Twins | None = None
     for limit, share in RATIOS.items():
+        if limit > farthest:
+            continue
         inside = ratio <= limit
         pairs, found = int(inside.sum()), int((inside & cross).sum())
         expected = usual if chance is None else chance[limit]
@@ -148,9 +156,10 @@ def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, 
     most = {}
     for limit in RATIOS:
         pairs, found = int((ratio <= limit).sum()), int((cross & (ratio <= limit)).sum())
-        share = (found + 1) / (pairs + 2)
-        high = share + 3 * float(np.sqrt(share * (1 - share) / (pairs + 2)))
-        most[limit] = min(0.999, max(usual_share(n, len(second)), high))
+        most[limit] = usual = usual_share(n, len(second))
+        if found and float(binom.sf(found - 1, pairs, usual)) < _SUSPECT:  # few pairs say nothing
+            share = (found + 1) / (pairs + 2)
+            most[limit] = min(0.999, share + 3 * float(np.sqrt(share * (1 - share) / (pairs + 2))))
     return most
 
 

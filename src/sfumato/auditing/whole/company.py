@@ -17,7 +17,6 @@ from sfumato.auditing.utility.rescaling import one_hot
 
 _MOST_ROWS = 4_000  # on which the clusters are found
 _STARTS = 3
-_DRAWS = 2  # more of every clustering: k-means has many good optima, and nobody says which of them a release keeps
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +29,30 @@ class Company:
         The same number for rows that share their cluster for every number of clusters.
     smallest : array of shape (n,)
         Rows of the smallest cluster that each is in.
-    draws : array of shape (3, n)
-        The same codes, and those of other optima of the same clusterings.
     """
 
     codes: Integers
     smallest: Integers
-    draws: Integers
+
+
+def in_miners_space(rows: Floats, categories: Sequence[int]) -> Floats:
+    """Return rows as miners cluster them: numbers standardised, categories one-hot.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        Without missing cells.
+    categories : sequence of int
+        The columns that hold codes 0, 1, ...
+
+    Examples
+    --------
+    >>> in_miners_space(np.array([[0.0, 1.0], [2.0, 0.0]]), [1]).tolist()
+    [[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+    (table,), raw = one_hot([rows], categories)
+    deviation = np.where(raw | (table.std(axis=0) == 0), 1.0, table.std(axis=0))
+    return np.asarray((table - np.where(raw, 0.0, table.mean(axis=0))) / deviation)
 
 
 def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[int], seed: int) -> Company:
@@ -50,22 +66,16 @@ def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[in
         The columns that hold codes 0, 1, ...
     clusters : sequence of int
     """
-    (table,), raw = one_hot([rows], categories)
-    deviation = np.where(raw | (table.std(axis=0) == 0), 1.0, table.std(axis=0))
-    points = (table - np.where(raw, 0.0, table.mean(axis=0))) / deviation
+    points = in_miners_space(rows, categories)
     chosen = np.random.default_rng([seed, 3]).permutation(len(points))[:_MOST_ROWS]
-    draws: Integers = np.zeros((1 + _DRAWS, len(points)), dtype=np.int64)
+    codes: Integers = np.zeros(len(points), dtype=np.int64)
     smallest: Integers = np.full(len(points), len(points))
     for k in clusters:
-        if k >= len(chosen):
-            continue
-        for draw in range(1 + _DRAWS):
-            starts = 1 if draw else _STARTS
-            labels = KMeans(k, n_init=starts, random_state=seed + draw).fit(points[chosen]).predict(points)
-            draws[draw] = np.unique(draws[draw] * k + labels, return_inverse=True)[1].ravel()
-            if not draw:
-                smallest = np.minimum(smallest, np.bincount(labels)[labels])
-    return Company(draws[0], smallest, draws)
+        if k < len(chosen):
+            labels = KMeans(k, n_init=_STARTS, random_state=seed).fit(points[chosen]).predict(points)
+            codes = np.unique(codes * k + labels, return_inverse=True)[1].ravel()
+            smallest = np.minimum(smallest, np.bincount(labels)[labels])
+    return Company(codes, smallest)
 
 
 def nearest_of_all(rows: Floats, clusterings: Sequence[Floats], spread: Floats) -> Integers:

@@ -22,6 +22,7 @@ _KNOWS = {  # attack -> what the attacker must know, cheapest first
     "ransac": "3d + 6 records",
     "ridge": "3d + 6 records",
     "group-affine": "a tenth of the records",
+    "curves": "a tenth of the records",
     "differencing": "most of a group",
     "nearest": "full records",
     "fellegi-sunter": "full records",

@@ -24,7 +24,7 @@ GEOMETRIC: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=True,
         parameters=(_drawn("offsets", "numbers", "what is added to each column"),),
-        known_breaks=broken_by(*BY_COLUMN, *LINEAR, "trilateration", "distances", *LINKS),
+        known_breaks=broken_by(*BY_COLUMN, *LINEAR, "curves", "trilateration", "distances", *LINKS, "directions"),
         paper_parameters={"offsets": [-3.0, 6235.0]},
     ),
     Method(
@@ -38,7 +38,7 @@ GEOMETRIC: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("factors", "numbers", "what each column is multiplied by; never 0"),),
-        known_breaks=broken_by("lattice", *BY_COLUMN, *LINEAR, *LINKS, "directions"),
+        known_breaks=broken_by("lattice", *BY_COLUMN, *LINEAR, "curves", *LINKS, "directions"),
         paper_parameters={"factors": [0.93, 0.89]},
     ),
     Method(
@@ -81,7 +81,7 @@ GEOMETRIC: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("operations", "operations", "('add', e), ('mult', e) or ('rotate', angle, other column)"),),
-        known_breaks=broken_by(*LINEAR, "views"),
+        known_breaks=broken_by(*LINEAR, "curves", "views", "directions"),
         paper_parameters={"operations": [("add", -3.0), ("mult", 0.92)]},
     ),
 )
@@ -107,7 +107,7 @@ PROJECTIONS: tuple[Method, ...] = (
             ),
         ),
         known_breaks=(
-            *broken_by("views"),
+            *broken_by("views", "directions"),
             *broken_by("as-released", *BY_COLUMN, *LINEAR, "trilateration", dense=True),
         ),
         paper_parameters={"n_components": 0.99},
