@@ -263,7 +263,8 @@ class AuditSession(Hidden):
         tables = self.tables
         if not tables.same_columns:
             return None
-        return measure_copies(tables.original, tables.released, seed=self.seed, placed=self.order == "given")
+        placed = self.order == "given" or self._company is not None  # kept clusters say where people of a kind stand
+        return measure_copies(tables.original, tables.released, seed=self.seed, placed=placed)
 
     @cached_property
     def order_is_known(self) -> bool:
