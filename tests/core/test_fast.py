@@ -22,8 +22,12 @@ from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Moments
 from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
 from sfumato.core.variates import arcsine, laplace, normal
+from sfumato.perturb.guard.atoms import grouped, moments_of_groups
+from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.regions import Regions
+from sfumato.perturb.guard.rounds import Displacement, Guard
 from sfumato.perturb.guard.space import Space
+from sfumato.perturb.guard.spread import Scatter, Scatters
 from sfumato.perturb.intervals.counts import IntervalCounts
 from sfumato.perturb.perturbers.intervals import IntervalResampling
 
@@ -206,10 +210,8 @@ def test_solutions_of_positive_systems(seed, size, width) -> None:
     same_bits(lambda: [solve_positive(spread @ spread.T + np.eye(size), right)])
 
 
-@given(seeds, st.integers(0, 60), st.integers(1, 3), st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_points_pushed_into_their_regions(seed, rows, columns, bounded) -> None:
-    rng = np.random.default_rng(seed)
+def some_regions(rng, columns, bounded) -> Regions:
+    """Return the regions of twelve atoms of three clusterings, for two sets of centres."""
     sizes = (2, 3, 5)
     space = Space(np.zeros(columns), np.ones(columns), 17)
     sets = [np.rint(rng.normal(size=(sum(sizes), columns)) * 2.0**17) for _ in range(2)]
@@ -218,10 +220,62 @@ def test_points_pushed_into_their_regions(seed, rows, columns, bounded) -> None:
         (np.full(columns, -0.5), np.full(columns, 0.0)) if bounded else np.full((2, columns), np.inf) * [[-1], [1]]
     )
     drawn = [(centres, (centres * centres).sum(axis=1) / 2) for centres in sets]
-    regions = Regions.build(space, drawn, labels, sizes, low, high)
+    return Regions.build(space, drawn, labels, sizes, low, high)
+
+
+@given(seeds, st.integers(0, 60), st.integers(1, 3), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_points_pushed_into_their_regions(seed, rows, columns, bounded) -> None:
+    rng = np.random.default_rng(seed)
+    regions = some_regions(rng, columns, bounded)
     points, atoms = rng.normal(size=(columns, rows)), rng.integers(0, 12, rows)
     inset = rng.choice([0.0, 0.1, 0.5], rows)
     same_bits(lambda: regions.push_inside(points, atoms, inset=inset, least=0.02, rounds=30))
+
+
+@given(seeds, st.integers(0, 700), st.integers(1, 4), st.booleans(), st.sampled_from([1e-3, 1.0, 50.0]))
+@settings(max_examples=60, deadline=None)
+def test_rounds_of_the_guard(seed, rows, columns, bounded, scale) -> None:
+    rng = np.random.default_rng(seed)
+    regions = some_regions(rng, columns, bounded)
+    targets, proposed = rng.normal(size=(12, columns)), scale * rng.normal(size=(columns, rows))
+    atoms = rng.integers(-1, 12, rows)
+    inside, of = proposed[:, atoms >= 0], atoms[atoms >= 0]
+
+    def run():
+        guard = Guard(regions, targets, np.bincount(of, minlength=12), scale * rows * np.ones(12))
+        for _ in range(3):
+            seen = Displacement(guard, lambda tile, _: (tile, atoms))
+            seen.add(proposed, RowRange(0, rows))
+            guard.learn(seen)
+        return guard.clipped(inside, of), guard.finished(inside, of), seen.mean(), seen.squares()
+
+    same_bits(run)
+
+
+@given(seeds, st.integers(1, 1300), st.integers(1, 4), st.sampled_from([1, 40, 1 << 20]))
+@settings(max_examples=60, deadline=None)
+def test_labels_draws_and_moments_of_atoms(seed, rows, columns, largest) -> None:
+    rng = np.random.default_rng(seed)
+    space = Space(np.zeros(columns), np.ones(columns), 0)
+    named = Named(space, tuple(np.rint(largest * rng.uniform(-1, 1, (k, columns))) for k in (1, 2, 4)), (True,) * 3)
+    inside = largest * rng.uniform(-1.2, 1.2, (columns, rows))
+    whole = [Scatter(np.rint(largest * rng.uniform(-1, 1, (columns, columns))), 12, rng.normal(size=columns))] * 2
+    scatters = Scatters(np.array([0, -1, 1]), whole)
+    atoms, targets = rng.integers(0, 3, rows), rng.normal(size=(3, columns))
+
+    def run():
+        _, order, edges = grouped(atoms)
+        steps = space.steps(inside)
+        moments = moments_of_groups(steps, order, edges, cross=True)
+        return named.labels(inside), scatters.draw(steps, atoms, targets), *moments
+
+    same_bits(run)
+    sums, products = run()[2:]
+    steps = space.steps(inside).astype(np.int64)
+    for at, atom in enumerate(np.unique(atoms)):
+        assert (sums[at] == steps[:, atoms == atom].sum(axis=1)).all()
+        assert (products[at] == steps[:, atoms == atom] @ steps[:, atoms == atom].T).all()
 
 
 def test_tiles_may_be_cut_anywhere_and_shared_among_threads() -> None:

@@ -280,17 +280,29 @@ class Sample(Summary):
             self._join()
 
     def merge(self, other: Self) -> None:
-        self._join()
-        other._join()
+        # what many workers have seen is looked through once, when somebody asks
+        self._waiting += other._waiting
         if other._values is not None:
-            self._keep(other._words, other._labels, other._values)
+            self._waiting.append((other._words, other._labels, other._values))
 
     def _join(self) -> None:
         """Put the rows that wait in their places; not each time, because it moves the whole sample."""
         if self._waiting:
-            words, labels, values = zip(*self._waiting, strict=True)
+            words, labels, values = zip(*self._early(), strict=True)
             self._waiting = []
             self._keep(np.concatenate(words), np.concatenate(labels), np.concatenate(values, axis=1))
+
+    def _early(self) -> list[tuple[NDArray[np.uint64], NDArray[np.uint64], Floats]]:
+        """Return the rows that wait, without those that cannot be among the smallest words."""
+        words = np.concatenate([part[0] for part in self._waiting])
+        if len(words) <= 2 * self._size:
+            return self._waiting
+        last = np.partition(words, self._size - 1)[self._size - 1]
+        return [
+            (one[early], labels[early], values[:, early])
+            for one, labels, values in self._waiting
+            for early in (np.flatnonzero(one <= last),)
+        ]
 
     def _keep(self, words: NDArray[np.uint64], labels: NDArray[np.uint64], values: Floats) -> None:
         if len(words) > self._size:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, guard_rows, label_rows
 from sfumato.core.fast.clusters import (
     exact_parts,
     push_inside,
@@ -22,15 +23,20 @@ from sfumato.core.fast.compile import compiled
 from sfumato.core.fast.lloyd import few_lloyd_rounds, lloyd_rounds
 
 __all__ = [
+    "add_displacements",
     "add_sized_uniform",
     "add_table_law",
     "add_uniform",
     "count_intervals",
     "draw_in_clusters",
+    "draw_rows",
     "exact_parts",
     "few_lloyd_rounds",
     "grid_steps",
+    "group_moments",
+    "guard_rows",
     "hash_rows",
+    "label_rows",
     "lloyd_rounds",
     "multiply_columns",
     "multiply_table_law",

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats, Integers
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import exact_product
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import spans
 from sfumato.exceptions import DataError
 from sfumato.perturb.guard.named import Named
 
@@ -22,6 +24,9 @@ from sfumato.perturb.guard.named import Named
 Values = Callable[[Floats, Rows], tuple[Integers, Floats]]
 
 
+_PART, _LONG_PART = 1 << 13, 1 << 15  # rows that are worked on together by numpy, and by compiled kernels
+_EXACT_ROWS = 1 << 13  # products of so many rows of 2^40 stay below 2^53
+_WIDE_ROWS = 1 << 22  # of so many in 64 bits
 _FEW_ROWS = 4096  # that two sets of walls are cheap for
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -64,6 +69,58 @@ def atom_codes(labels: Integers, sizes: tuple[int, ...]) -> Integers:
     return codes
 
 
+def part_rows() -> int:
+    """Return how many rows are worked on together.
+
+    numpy has a number for each row and each centre: more rows than a few thousand would leave the cache. Compiled
+    kernels have a row at a time, and the more rows, the rarer they ask for the interpreter's lock.
+    """
+    return _PART if compiled_kernels(0) is None else _LONG_PART
+
+
+def grouped(codes: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return the codes that occur, sorted, the places of their rows behind one another, and where each begins and ends.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in grouped(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 2], [0, 1, 3]]
+    """
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])[: len(order)]
+    return ordered[first], order, np.append(first, len(order))
+
+
+def moments_of_groups(
+    steps: Floats, order: Integers, edges: Integers, *, cross: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return sums of shape (g, d) and, if asked for, products of shape (g, d, d) of the rows of each group; exact.
+
+    Parameters
+    ----------
+    steps : array of shape (d, n)
+        At most 2^20 in size.
+    order, edges : arrays of int
+        See `grouped`.
+    """
+    d, groups = len(steps), len(edges) - 1
+    sums = np.zeros((groups, d), dtype=np.int64)
+    products = np.zeros((groups, d, d) if cross else (0, d, d), dtype=np.int64)
+    fast = compiled_kernels(steps.size)
+    if fast is not None:
+        fast.group_moments(np.ascontiguousarray(steps), order, edges, cross, sums, products)
+        return sums, products
+    ordered = np.ascontiguousarray(steps[:, order])
+    for group in range(groups):
+        for start in range(edges[group], edges[group + 1], _EXACT_ROWS):
+            part = ordered[:, start : min(start + _EXACT_ROWS, edges[group + 1])]
+            sums[group] += part.astype(np.int64).sum(axis=1)
+            if cross:
+                products[group] += exact_product(part, part.T).astype(np.int64)
+    return sums, products
+
+
 class AtomMoments(Summary):
     """Count, sum and products of the rows of every atom, exact.
 
@@ -81,39 +138,36 @@ class AtomMoments(Summary):
         self._values, self._cross = values, cross
         self._counts: dict[int, int] = {}
         self._sums: dict[int, Integers] = {}
-        self._products: dict[int, NDArray[np.object_]] = {}
+        self._products: dict[int, NDArray[Any]] = {}
 
     def fresh(self) -> Self:
         return type(self)(self._values, cross=self._cross)
 
     def add(self, tile: Floats, rows: Rows) -> None:
-        for start in range(0, tile.shape[1], 1 << 13):  # products of 2^13 rows of 2^40 stay below 2^53
-            stop = min(start + (1 << 13), tile.shape[1])
+        for start, stop in spans(tile.shape[1], part_rows()):
             self._add_part(*self._values(tile[:, start:stop], rows.part(start, stop)))
 
     def _add_part(self, codes: Integers, steps: Floats) -> None:
-        order = np.argsort(codes, kind="stable")
-        ordered = codes[order]
-        starts = [int(at) for at in np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])][: len(order)]
-        for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
-            code = int(ordered[start])
-            if code < 0:
-                continue
-            part = np.ascontiguousarray(steps[:, order[start:stop]])
-            self._counts[code] = self._counts.get(code, 0) + stop - start
-            sums = part.astype(np.int64).sum(axis=1)
-            self._sums[code] = self._sums[code] + sums if code in self._sums else sums
-            if self._cross:
-                products = exact_product(part, part.T).astype(np.int64).astype(object)
-                self._products[code] = self._products[code] + products if code in self._products else products
+        codes, order, edges = grouped(codes)
+        sums, products = moments_of_groups(steps, order, edges, cross=self._cross)
+        counts = np.diff(edges).tolist()
+        for group, code in enumerate(codes.tolist()):
+            if code >= 0:
+                self._learn(code, counts[group], sums[group], products[group] if self._cross else None)
+
+    def _learn(self, code: int, count: int, sums: Integers, products: NDArray[Any] | None) -> None:
+        known = self._counts.get(code, 0)
+        self._counts[code] = known + count
+        self._sums[code] = self._sums[code] + sums if known else sums.copy()
+        if products is None:
+            return
+        if known + count > _WIDE_ROWS:  # 64 bits hold no more: whole numbers without bounds go on
+            products = products.astype(object)
+        self._products[code] = self._products[code] + products if known else products.copy()
 
     def merge(self, other: Self) -> None:
         for code, count in other._counts.items():
-            self._counts[code] = self._counts.get(code, 0) + count
-            self._sums[code] = self._sums[code] + other._sums[code] if code in self._sums else other._sums[code]
-            if self._cross:
-                mine = self._products.get(code)
-                self._products[code] = other._products[code] if mine is None else mine + other._products[code]
+            self._learn(code, count, other._sums[code], other._products.get(code))
 
     def codes(self) -> Integers:
         """Return the codes seen, sorted."""

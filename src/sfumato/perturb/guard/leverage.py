@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import share
 
 _FARTHEST = 3.5  # times the median distance from the middle of an atom
 _FEWEST = 5  # rows of an atom that have a usual distance
@@ -43,7 +44,7 @@ class Leverage(Hidden):
             Their atoms.
         n_atoms : int
         """
-        middles = np.stack([_medians(column, of, n_atoms) for column in inside], axis=1)
+        middles = np.stack(share(lambda column: _medians(column, of, n_atoms), list(inside)), axis=1)
         usual = _medians(_distances(inside - middles[of].T), of, n_atoms)
         few = np.bincount(of, minlength=n_atoms) < _FEWEST
         return cls(middles, np.where(few | (usual <= 0.0), np.inf, _FARTHEST * usual))

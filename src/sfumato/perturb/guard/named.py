@@ -14,6 +14,7 @@ from sfumato._arrays import Floats, Integers
 from sfumato.cluster.label_tree import LabelTree
 from sfumato.cluster.lattice_kmeans import FEW_ROUNDS, Asked, likely_centres, likely_centres_of
 from sfumato.cluster.prototypes import likely_prototypes
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import LARGEST_STEPS, exact_product, lattice_bits, sum_in_order, to_steps
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
@@ -143,11 +144,20 @@ class Named(Hidden):
         """Return the label of every row in every clustering, shape (clusterings, rows); those of trees come last."""
         pulls, halves = self._pulls
         steps = self.space.steps(inside)
+        trees = [tree.labels(steps) for tree in self.marks]
+        fast = compiled_kernels(inside.size * len(pulls))
+        if fast is not None:
+            labels = np.empty((len(self.sizes) + len(trees), inside.shape[1]), dtype=np.int64)
+            for place, tree_labels in enumerate(trees, start=len(self.sizes)):
+                labels[place] = tree_labels
+            sizes = np.array(self.sizes, dtype=np.int64)
+            fast.label_rows(steps, pulls, halves, sizes, labels)
+            return labels
         scores = exact_product(pulls, steps)
         scores -= halves[:, None]
         ends = np.cumsum(self.sizes)
         own = [best_row(scores[end - size : end]) for end, size in zip(ends, self.sizes, strict=True)]
-        return np.stack([*own, *(tree.labels(steps) for tree in self.marks)])
+        return np.stack([*own, *trees])
 
 
 def _weighted(centres: Floats, weights: Floats | None) -> Floats:

@@ -15,16 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import ClassVar, Self
 
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.core.linear import sum_in_order, to_steps
+from sfumato.core.fast import compiled_kernels
+from sfumato.core.linear import LARGEST_STEPS, sum_in_order, to_steps
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
-from sfumato.perturb.guard.atoms import Atoms
+from sfumato.core.tiles import spans
+from sfumato.perturb.guard.atoms import Atoms, part_rows
 from sfumato.perturb.guard.placing import released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.settle import Settling
@@ -63,6 +66,8 @@ class Guard(Hidden):
     def __init__(self, regions: Regions, targets: Floats, counts: Integers, scatter: Floats | None = None) -> None:
         self._regions, self._targets, self._counts, self._scatter = regions, targets, counts, scatter
         self._near = regions.nearness(targets)
+        self._near_of_atoms = np.ascontiguousarray(self._near.T)
+        self._centres_down = np.ascontiguousarray(regions.centres.T)
         self.steps: list[Step] = []
 
     @property
@@ -77,12 +82,31 @@ class Guard(Hidden):
 
     def clipped(self, rows: Floats, atoms: Integers) -> Floats:
         """Return proposed rows after all rounds so far and one more clipping."""
-        for step in self.steps:
-            rows = self._one(rows, atoms, step)
-        return self._regions.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
+        fast = compiled_kernels(rows.size * len(self._regions.centres))
+        if fast is not None:
+            return self._swept(fast, rows, atoms, clip=True)
+        return self._regions.clip(self._replayed(rows, atoms), self._targets, atoms, margin=_MARGIN, near=self._near)
 
     def finished(self, rows: Floats, atoms: Integers) -> Floats:
         """Return proposed rows after all rounds."""
+        fast = compiled_kernels(rows.size * len(self._regions.centres))
+        return self._replayed(rows, atoms) if fast is None else self._swept(fast, rows, atoms, clip=False)
+
+    def _swept(self, fast: ModuleType, rows: Floats, atoms: Integers, *, clip: bool) -> Floats:
+        """Return rows after all rounds, one row after the other."""
+        regions, (a, d) = self._regions, self._targets.shape
+        shifts, factors = np.empty((len(self.steps), a, d)), np.empty((len(self.steps), a))
+        for step, shift, factor in zip(self.steps, shifts, factors, strict=True):
+            shift[:], factor[:] = step.shift, step.factor
+        out = np.empty(rows.shape)
+        fast.guard_rows(
+            np.ascontiguousarray(rows), np.ascontiguousarray(atoms), self._targets, self._near_of_atoms, regions.own,
+            self._centres_down, regions.low, regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN, shifts, factors,
+            clip, out,
+        )  # fmt: skip
+        return out
+
+    def _replayed(self, rows: Floats, atoms: Integers) -> Floats:
         for step in self.steps:
             rows = self._one(rows, atoms, step)
         return rows
@@ -132,24 +156,28 @@ class Displacement(Summary):
         return type(self)(self._guard, self._propose)
 
     def add(self, tile: Floats, rows: Rows) -> None:
-        for start in range(0, tile.shape[1], 1 << 13):
-            stop = min(start + (1 << 13), tile.shape[1])
+        for start, stop in spans(tile.shape[1], part_rows()):
             self.add_rows(*self._propose(tile[:, start:stop], rows.part(start, stop)))
 
     def add_rows(self, proposed: Floats, atoms: Integers) -> None:
         """Add proposed rows of known atoms."""
         kept = atoms >= 0
         proposed, atoms = proposed[:, kept], atoms[kept]
-        moved = self._guard.clipped(proposed, atoms) - self._guard.targets[atoms].T
+        clipped, targets = self._guard.clipped(proposed, atoms), self._guard.targets
         bits, size = self._guard.regions.space.bits, len(self._counts)
         self._counts += np.bincount(atoms, minlength=size)
+        fast = compiled_kernels(clipped.size)
+        if fast is not None:
+            units = 2.0**bits, 2.0 ** (bits - _SQUARE_BITS)
+            fast.add_displacements(clipped, atoms, targets, *units, LARGEST_STEPS, self._sums, self._squares)
+            return
         coarse = np.zeros(len(atoms))
-        for index, column in enumerate(moved):
-            # whole numbers below 2^33 in sum: exact in doubles
+        for index, column in enumerate(clipped - targets[atoms].T):
+            # whole numbers below 2^35 in sum: exact in doubles
             self._sums[index] += np.bincount(atoms, weights=to_steps(column, bits), minlength=size).astype(np.int64)
             steps = to_steps(column, bits - _SQUARE_BITS)
             coarse += steps * steps
-        self._squares += np.bincount(atoms, weights=coarse, minlength=size).astype(np.int64)
+        self._squares += _counted_squares(atoms, coarse, size)
 
     def merge(self, other: Self) -> None:
         self._counts += other._counts
@@ -166,6 +194,14 @@ class Displacement(Summary):
         """Return the sum of squared displacements of each atom."""
         squares: Floats = self._squares.astype(np.float64) * 4.0 ** -(self._guard.regions.space.bits - _SQUARE_BITS)
         return squares
+
+
+def _counted_squares(atoms: Integers, squares: Floats, size: int) -> Integers:
+    """Return the sums of whole numbers below 2^53 of each atom, exactly: high and low parts by themselves."""
+    high = np.floor(squares * 2.0**-26)
+    low = squares - high * 2.0**26
+    of = [np.bincount(atoms, weights=part, minlength=size).astype(np.int64) for part in (high, low)]
+    return of[0] * (1 << 26) + of[1]
 
 
 @dataclass(frozen=True, repr=False)

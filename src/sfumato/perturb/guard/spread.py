@@ -7,12 +7,14 @@ by a random orthogonal matrix: mean and covariance stay, rows do not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato._arrays import Flags, Floats
+from sfumato._arrays import Flags, Floats, Integers
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import cholesky, exact_product, fixed_order_sum, lattice_bits, lower_inverse, to_steps
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
@@ -48,6 +50,48 @@ class Scatter(Hidden):
         """Return the deviations for normal numbers in whole steps, shape (d, rows)."""
         made: Floats = exact_product(self.matrix, steps) * 2.0 ** -(self.bits + DRAW_BITS) - self.centre[:, None]
         return made
+
+
+@dataclass(frozen=True, repr=False)
+class Scatters(Hidden):
+    """The scatters of the atoms whose rows are drawn.
+
+    Attributes
+    ----------
+    place : array of shape (a,)
+        Where an atom's scatter stands; -1 where its rows are not drawn.
+    of : list of Scatter
+    """
+
+    place: Integers
+    of: list[Scatter]
+
+    @cached_property
+    def _stacked(self) -> tuple[Floats, Floats, Floats]:
+        """Matrices, units and centres of all scatters."""
+        units = np.array([2.0 ** -(one.bits + DRAW_BITS) for one in self.of])
+        return np.stack([one.matrix for one in self.of]), units, np.stack([one.centre for one in self.of])
+
+    def draw(self, steps: Floats, atoms: Integers, targets: Floats) -> Floats:
+        """Return drawn rows of atoms around their targets, shape (d, rows); 0 for rows that are not drawn.
+
+        Parameters
+        ----------
+        steps : array of shape (d, rows)
+            Normal numbers, from `draw_steps`.
+        atoms : array of shape (rows,)
+        targets : array of shape (a, d)
+        """
+        drawn = np.zeros(steps.shape)
+        fast = compiled_kernels(steps.size * len(steps))
+        if fast is not None:
+            fast.draw_rows(steps, atoms, self.place, *self._stacked, targets, drawn)
+            return drawn
+        for atom in np.unique(atoms[self.place[atoms] >= 0]):
+            members = np.flatnonzero(atoms == atom)
+            deviations = self.of[self.place[atom]].deviations(np.ascontiguousarray(steps[:, members]))
+            drawn[:, members] = targets[atom][:, None] + deviations
+        return drawn
 
 
 def draw_steps(names: tuple[str, ...], rows: Rows, streams: Streams) -> Floats:

@@ -7,14 +7,12 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.core.linear import exact_product
 from sfumato.core.rows import Rows
 from sfumato.core.summaries import Summary
-from sfumato.perturb.guard.atoms import Atoms, atom_codes
+from sfumato.core.tiles import spans
+from sfumato.perturb.guard.atoms import Atoms, atom_codes, grouped, moments_of_groups, part_rows
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space
-
-_ROWS = 1 << 13  # sums of so many steps of up to 2^20 are exact
 
 
 class ClusterSums(Summary):
@@ -40,28 +38,23 @@ class ClusterSums(Summary):
     def fresh(self) -> Self:
         return type(self)(self._space, self._named, self._atoms)
 
-    @property
-    def block_rows(self) -> int:
-        return _ROWS
-
     def add(self, tile: Floats, rows: Rows) -> None:
-        for start in range(0, tile.shape[1], _ROWS):
-            inside = self._space.enter(tile[:, start : start + _ROWS])
+        for start, stop in spans(tile.shape[1], part_rows()):
+            inside = self._space.enter(tile[:, start:stop])
             labels = self._named.labels(inside)
             if self._atoms is not None:
                 labels = self._atoms.every_label[self._atoms.of_labels(labels)].T
-            self._count(labels)
-            parts = [
-                row[None, :] == np.arange(size)[:, None] for row, size in zip(labels, self._named.sizes, strict=False)
-            ]
-            members = np.concatenate(parts).astype(np.float64)
-            self._sums += exact_product(members, self._space.steps(inside).T).astype(np.int64)
+            codes, order, edges = grouped(atom_codes(labels, self._named.all_sizes))
+            of_groups, _ = moments_of_groups(self._space.steps(inside), order, edges, cross=False)
+            own = labels[:, order[edges[:-1]]]  # of the first row of each combination, which all of them share
+            self._count(codes, own, np.diff(edges))
+            first = 0
+            for row, size in zip(own, self._named.sizes, strict=False):
+                np.add.at(self._sums[first : first + size], row, of_groups)
+                first += size
 
-    def _count(self, labels: Integers) -> None:
-        codes, first, counts = np.unique(
-            atom_codes(labels, self._named.all_sizes), return_index=True, return_counts=True
-        )
-        for code, at, count in zip(codes.tolist(), first.tolist(), counts.tolist(), strict=True):
+    def _count(self, codes: Integers, labels: Integers, counts: Integers) -> None:
+        for at, (code, count) in enumerate(zip(codes.tolist(), counts.tolist(), strict=True)):
             if code not in self._counts:
                 self._labels[code] = labels[:, at].copy()
             self._counts[code] = self._counts.get(code, 0) + count

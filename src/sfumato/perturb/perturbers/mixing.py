@@ -17,15 +17,16 @@ from sfumato.core.passes import Facts, Rounds, ask, ask_both
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
+from sfumato.core.tiles import spans
 from sfumato.perturb.guard.across import mix_across, narrow_companies
-from sfumato.perturb.guard.atoms import AtomMoments, Atoms
+from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending
 from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell, Stored
-from sfumato.perturb.guard.spread import DRAW_BITS, Scatter, column_spread, draw_steps, mix_group, scatter_of
+from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, mix_group, scatter_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.guard.wanted import usual_spread
 
@@ -34,7 +35,7 @@ from sfumato.perturb.guard.wanted import usual_spread
 class _Fitted(Hidden):
     found: Found
     guard: Guard
-    scatters: Mapping[int, Scatter]
+    scatters: Scatters
     stored: Stored
     singles: tuple[int, ...]
     shift: float
@@ -230,16 +231,18 @@ class AtomMixing(GuardShell):
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
         spread = column_spread(atoms, small, variances, quiet, self._share, draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
-        scatters = {
-            int(a): scatter_of(
-                found.moments.covariance(int(code), found.space.bits),
-                draws.mean(int(code), DRAW_BITS),
-                draws.covariance(int(code), DRAW_BITS),
-                spread,
-            )
-            for a, code in enumerate(atoms.names)
-            if drawn[a]
-        }
+        scatters = Scatters(
+            np.where(drawn, np.cumsum(drawn) - 1, -1),
+            [
+                scatter_of(
+                    found.moments.covariance(int(code), found.space.bits),
+                    draws.mean(int(code), DRAW_BITS),
+                    draws.covariance(int(code), DRAW_BITS),
+                    spread,
+                )
+                for code in atoms.names[drawn]
+            ],
+        )
         out = np.empty_like(rows)
         out[:, is_small] = placed.small_rows
         whole = ~is_small
@@ -248,7 +251,8 @@ class AtomMixing(GuardShell):
         guard = Guard(placed.regions, placed.targets, atoms.counts, scatter)
 
         def propose(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
-            return self._proposed(found, guard, scatters, tile, rows, streams)
+            proposed, of, is_drawn = self._proposed(found, guard, scatters, tile, rows, streams)
+            return proposed, np.where(is_drawn, of, -1)
 
         if self.guard and drawn.any():
             for _ in range(ROUNDS):
@@ -343,34 +347,31 @@ class AtomMixing(GuardShell):
         return guard.finished(proposed, of)
 
     def _proposed(
-        self, found: Found, guard: Guard, scatters: Mapping[int, Scatter], tile: Floats, rows: Rows, streams: Streams
-    ) -> tuple[Floats, Integers]:
-        """Return the drawn rows of a tile before the guard, and their atoms (-1 for rows that are not drawn)."""
+        self, found: Found, guard: Guard, scatters: Scatters, tile: Floats, rows: Rows, streams: Streams
+    ) -> tuple[Floats, Integers, Flags]:
+        """Return the drawn rows of a tile before the guard, the atoms of all rows, and which are drawn."""
         inside = found.space.enter(tile)
         of = found.atoms.of(inside)
-        proposed = np.zeros_like(inside)
-        is_drawn = np.isin(of, list(scatters))
-        if is_drawn.any():
-            steps = draw_steps(found.settling.names, rows, streams)
-            for atom in np.unique(of[is_drawn]):
-                members = np.flatnonzero(of == atom)
-                deviations = scatters[int(atom)].deviations(np.ascontiguousarray(steps[:, members]))
-                proposed[:, members] = guard.targets[atom][:, None] + deviations
-        return proposed, np.where(is_drawn, of, -1)
+        is_drawn = scatters.place[of] >= 0
+        if not is_drawn.any():
+            return np.zeros_like(inside), of, is_drawn
+        return scatters.draw(draw_steps(found.settling.names, rows, streams), of, guard.targets), of, is_drawn
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
-        return self._released(fitted, tile, rows, streams)[0]
+        parts = [
+            self._released(fitted, tile[:, start:stop], rows.part(start, stop), streams)[0]
+            for start, stop in spans(tile.shape[1], part_rows())
+        ]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _released(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> tuple[Floats, Flags]:
         """Return the released tile, and which rows could not be kept in their regions."""
         found, guard = fitted.found, fitted.guard
         streams = _streams_of_draw(streams, fitted.draw)
-        proposed, of = self._proposed(found, guard, fitted.scatters, tile, rows, streams)
-        drawn = of >= 0
+        proposed, of, drawn = self._proposed(found, guard, fitted.scatters, tile, rows, streams)
         released = np.empty_like(proposed)
         released[:, drawn] = guard.finished(proposed[:, drawn], of[drawn]) if self.guard else proposed[:, drawn]
         released[:, ~drawn] = fitted.stored.find(rows.labels()[~drawn])
-        of = np.where(drawn, of, found.atoms.of(found.space.enter(tile)))
         out, bad = fitted.settling.finish(released, guard.targets, of, tile, rows, streams)
         if fitted.singles:
             alone = np.isin(rows.labels(), np.array(fitted.singles, dtype=np.uint64))
