@@ -1,7 +1,8 @@
 """Measure every method on every table and write docs/frontier.md: `make frontier` (needs SFUMATO_DATA, about an hour).
 
 Results are kept in benchmarks/frontier/, one by one, so an interrupted run goes on where it stopped; --fresh measures
-anew, --tables and --what narrow it, --quick measures the ladder only, with one key, --render only writes the page.
+anew (with --quick or --what ladder: the ladder), --tables and --what narrow it, --quick measures the ladder only, with
+one key, --render only writes the page.
 """
 
 from __future__ import annotations
@@ -112,6 +113,16 @@ def measure_papers(table: Table, done: dict[str, Any], keep: Callable[[str, dict
             break
 
 
+def forget(results: Path, what: str) -> None:
+    """Forget what was measured of a table: all of it, or the ladder."""
+    if what == "ladder" and results.exists():
+        done = json.loads(results.read_text())
+        kept = {label: record for label, record in done.items() if not label.startswith("ladder ")}
+        results.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    elif what == "all":
+        results.unlink(missing_ok=True)
+
+
 def main() -> None:
     """Measure, then render."""
     parser = argparse.ArgumentParser()
@@ -119,14 +130,15 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=10)
     parser.add_argument("--what", choices=("all", "ladder", "mix", "methods", "tuned"), default="all")
     parser.add_argument("--quick", action="store_true", help="the ladder only, with one key and few runs")
-    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--fresh", action="store_true", help="measure anew: all, or the ladder")
     parser.add_argument("--render", action="store_true", help="only write the page from what has been measured")
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     for name in options.tables.split(",") if not options.render else []:
+        what = "ladder" if options.quick else options.what
         if options.fresh:
-            (RESULTS / f"{name}.json").unlink(missing_ok=True)
-        measure_table(name, options.keys, "ladder" if options.quick else options.what, quick=options.quick)
+            forget(RESULTS / f"{name}.json", what)
+        measure_table(name, options.keys, what, quick=options.quick)
     render(RESULTS, ROOT / "docs")
 
 

@@ -22,6 +22,7 @@ from sfumato.exceptions import ParameterError
 from sfumato.frames.frame import read_frame
 from sfumato.metrics import misclassification_rate
 from sfumato.perturb import AdditiveNoise, AtomExchange, AtomMixing, Guarded
+from sfumato.perturb.guard.refound import Refound
 from sfumato.perturb.mechanism.recipe import Replay
 
 
@@ -64,7 +65,7 @@ def test_who_runs_a_named_clusterer_on_the_release_finds_its_clusters(bodies, ro
     assert re.fullmatch(rf"{name} finds \d clusters( and \d+ % noise)?: rows of different clusters are not mixed", note)
     (tree,) = atoms_of(method).named.marks
     space = atoms_of(method).named.space
-    given = tree.labels(space.steps(space.enter(np.ascontiguousarray(bodies.T))))
+    given = tree.whole(space.steps(space.enter(np.ascontiguousarray(bodies.T))))
     before, after = (find_labels(name, inside(rows, bodies), 0, len(bodies)) for rows in (bodies, released))
     assert misclassification_rate(before, given) < 0.02
     assert misclassification_rate(before, after) < 0.02
@@ -102,7 +103,9 @@ def test_nobody_is_marked_with_fewer_than_nine_others() -> None:
     method = AtomMixing(["ward 3"], draws=1, insecure_seed=1, exposed="publish")
     method.fit(table)
     atoms = atoms_of(method)
-    assert sorted(np.bincount(atoms.marks[:, 0], weights=atoms.counts).tolist()) == [300.0, 304.0]
+    (tree,) = atoms.named.marks
+    assert np.bincount(atoms.marks[:, 0], weights=atoms.counts).min() >= 10
+    assert sorted(np.bincount(tree.clusters[atoms.marks[:, 0]], weights=atoms.counts).tolist()) == [300.0, 304.0]
 
 
 def test_a_guard_of_noise_holds_labels_by_prototypes(people) -> None:
@@ -167,9 +170,48 @@ def test_labels_are_made_once_and_travel(people, monkeypatch) -> None:
     driver.advance(learnt)
     assert np.array_equal(wanted._named.stacked, driver.wanted._named.stacked)
     rows = wanted._named.space.steps(inside(people, people).T)
-    labels = [one._named.marks[0].labels(rows) for one in (wanted, driver.wanted)]
+    labels = [one._named.marks[0].whole(rows) for one in (wanted, driver.wanted)]
     assert np.array_equal(*labels)
     assert len(np.unique(labels[0])) == 3
+
+
+def test_of_several_draws_the_one_is_kept_in_which_the_clusterer_finds_most(bodies, monkeypatch) -> None:
+    seen, asked = [], []
+    wrong = Refound.wrong
+
+    def remembered(self, original, released) -> float:
+        asked.append((self, original))
+        seen.append(wrong(self, original, released))
+        return seen[-1]
+
+    monkeypatch.setattr(Refound, "wrong", remembered)
+    table = bodies[:300] * [1.0, 0.2, 0.2]  # hardly any clusters: every draw is found otherwise
+    released = AtomMixing(["ward 6"], draws=3, insecure_seed=1, exposed="publish").fit_transform(table)
+    assert len(seen) == 3
+    assert max(seen) > min(seen) + 0.02
+    assert wrong(*asked[0], inside(released, table).T) == min(seen)
+
+
+@pytest.mark.parametrize("method", [AtomMixing, AtomExchange])
+def test_what_a_clusterer_finds_in_a_draw_is_asked_once_and_travels(bodies, method, monkeypatch) -> None:
+    table = bodies[:300]
+    made = [method(["ward 3"], draws=2, insecure_seed=1, exposed="publish") for _ in range(2)]
+    frame, key = read_frame(table), Key.from_insecure_seed(1)
+    facts = survey([frame], frame.names, frame.kinds, RowHasher(key.derive("fingerprint", STREAM_VERSION), frame.names))
+    driver, executor = (Replay(one, facts, made[0]._streams_for(key, facts.fingerprint)) for one in made)
+    learnt, asked = [], []
+    monkeypatch.setattr(Refound, "wrong", lambda *_: asked.append(1) or 0.5 / len(asked))
+    while driver._fitting.wanted is not None:
+        filled, _ = fill(driver.wanted, [frame])
+        filled.conclude()
+        learnt.append(unpack(pack(learnt_of(filled))))
+        count = len(asked)
+        driver.advance(learnt)
+        executor.advance(learnt)
+        assert len(asked) == count  # only where the rows were merged
+    assert len(asked) == 2
+    chosen = [one.fitted.draw if method is AtomMixing else one.fitted.subkey for one in (driver, executor)]
+    assert chosen[0] == chosen[1]
 
 
 def test_batches_and_threads_change_no_byte(people) -> None:

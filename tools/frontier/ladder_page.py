@@ -21,8 +21,8 @@ _MINERS = {
     "k-means, k = 2..20, the owner's scaling": "excess",
     "k-means after the miner's own z-score": "excess z",
     "k-means by the original's ranges, not named": "owner's range, not named",
-    "the same, named beside std (`other_scalings`)": "owner's range, with std",
-    'the same, named instead of std (`scaling="range"`)': "owner's range, alone",
+    "k-means by the original's ranges, named beside std (`other_scalings`)": "owner's range, with std",
+    'k-means by the original\'s ranges, named instead of std (`scaling="range"`)': "owner's range, alone",
     "k-means by the release's own ranges, named instead of std": "own range, alone",
 }
 
@@ -37,7 +37,7 @@ def ladder_parts(measured: dict[str, Any]) -> list[str]:
     records = {place: rows for place, rows in records.items() if rows}
     if not records:
         return []
-    return [_head(records), _plainly(records), _TABLE, _table(records), _OTHERS, _others(records)]
+    return [_head(records), _plainly(records), _in_words(records), _TABLE, _table(records), _OTHERS, _others(records)]
 
 
 def _mean(rows: list[dict[str, Any]], figure: str) -> float:
@@ -73,18 +73,41 @@ of one per cent changes less than {100 * _UNSTABLE:g} % of their labels, and whe
 def _plainly(records: dict[Any, list[dict[str, Any]]]) -> str:
     head = ["miner", *(f"{method}: excess (kept on)" for method in LADDER_METHODS)]
     lines = [_line(head), _line(["---"] * len(head))]
-    for words, figure in _MINERS.items():
-        lines.append(
-            _line([words, *(_kept([_mean(rows, figure) for rows in _of(records, m)]) for m in LADDER_METHODS)])
-        )
+    lines += [_line([words, *(_kept(values[method]) for method in LADDER_METHODS)]) for words, values in _lost(records)]
+    return "\n".join(lines)
+
+
+def _lost(records: dict[Any, list[dict[str, Any]]]) -> list[tuple[str, dict[str, list[float]]]]:
+    """Return what each miner loses, for both methods: one figure for each table that counts."""
+    found: list[tuple[str, dict[str, list[float]]]] = [
+        (words, {method: [_mean(rows, figure) for rows in _of(records, method)] for method in LADDER_METHODS})
+        for words, figure in _MINERS.items()
+    ]
     for name in OTHER_CLUSTERERS:
-        for named in ("not named", "named"):
-            cells = []
-            for method in LADDER_METHODS:
-                stable = [[row[name] for row in rows] for rows in _of(records, method)]
-                stable = [rows for rows in stable if rows[0]["clusters"] > 1 and _mean(rows, "floor") < _UNSTABLE]
-                cells.append(_kept([_mean(rows, named) for rows in stable]))
-            lines.append(_line([f"{name}, {named}", *cells]))
+        stable = {
+            method: [
+                own
+                for own in ([row[name] for row in rows] for rows in _of(records, method))
+                if own[0]["clusters"] > 1 and _mean(own, "floor") < _UNSTABLE
+            ]
+            for method in LADDER_METHODS
+        }
+        found += [
+            (f"{name}, {named}", {method: [_mean(own, named) for own in rows] for method, rows in stable.items()})
+            for named in ("not named", "named")
+        ]
+    return found
+
+
+def _in_words(records: dict[Any, list[dict[str, Any]]]) -> str:
+    """Return which miner keeps what, in sentences."""
+    lines = [""]
+    for method in LADDER_METHODS:
+        means = {words: float(np.mean(values[method])) for words, values in _lost(records) if values[method]}
+        kept = [words for words, mean in means.items() if mean <= _KEPT]
+        lost = [f"{words} ({_percent(mean)})" for words, mean in means.items() if mean > _KEPT]
+        lines.append(f"- **{method}** keeps, on the mean: {'; '.join(kept) or 'nothing'}.")
+        lines.append(f"  It does not keep: {'; '.join(lost) or 'nothing of these is lost'}.")
     return "\n".join(lines)
 
 

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 OTHER_CLUSTERERS = ("gaussian mixture 4", "ward 5", "hdbscan")
 _NOISE = 0.01
-_ROWS = 4_000
+_ROWS = 5_000  # as many as are released: a tree or a density of fewer rows is another one
 
 
 class Others:
@@ -33,7 +33,7 @@ class Others:
         Noisy copies for the floor.
     """
 
-    def __init__(self, original: Floats, repeats: int = 2) -> None:
+    def __init__(self, original: Floats, repeats: int = 4) -> None:
         self._rows = np.random.default_rng(1).permutation(len(original))[:_ROWS]
         self._original = original[self._rows]
         self._repeats = repeats

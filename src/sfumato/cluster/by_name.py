@@ -65,6 +65,9 @@ class Clusterer:
     needs_number : bool
     dense : bool
         Whether scatter or distances inside of clusters decide what is found, and not only their means and sizes.
+    parts : int
+        Times as many clusters that decide about the number that is asked for: who cuts a tree of merges has made the
+        finer cuts before.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Clusterer:
     find: Callable[[Task], NDArray[np.integer]]
     needs_number: bool = True
     dense: bool = True
+    parts: int = 1
 
     @property
     def example(self) -> str:
@@ -140,8 +144,8 @@ def _chameleon(task: Task) -> NDArray[np.integer]:
 
 CLUSTERERS: tuple[Clusterer, ...] = (
     Clusterer("gaussian mixture", "clusters", 20_000, _gaussian_mixture),
-    Clusterer("ward", "clusters", 6_000, _tree("ward"), dense=False),
-    Clusterer("average linkage", "clusters", 6_000, _tree("average"), dense=False),
+    Clusterer("ward", "clusters", 6_000, _tree("ward"), dense=False, parts=4),
+    Clusterer("average linkage", "clusters", 6_000, _tree("average"), dense=False, parts=4),
     Clusterer("hdbscan", "rows", 20_000, _hdbscan, needs_number=False),
     Clusterer("dbscan", "distance", 20_000, _dbscan),
     Clusterer("chameleon", "clusters", 6_000, _chameleon),

@@ -33,6 +33,10 @@ class LabelTree(Hidden):
         The answer.
     size : int
         Number of labels.
+    clusters : array of shape (size,)
+        The cluster that each label is a part of: its own, or one of several of a cluster.
+    name : str
+        The clusterer, where it has a name.
     """
 
     column: Integers
@@ -41,6 +45,12 @@ class LabelTree(Hidden):
     other: Integers
     label: Integers
     size: int
+    clusters: Integers
+    name: str = ""
+
+    def whole(self, steps: Floats) -> Integers:
+        """Return the cluster of every row, of which its label is a part; as `labels`."""
+        return self.clusters[self.labels(steps)]
 
     def labels(self, steps: Floats) -> Integers:
         """Return the label of every row.
@@ -69,7 +79,7 @@ class LabelTree(Hidden):
         return cls(**values)
 
 
-def grow_tree(steps: Floats, labels: Integers, seed: int) -> LabelTree:
+def grow_tree(steps: Floats, labels: Integers, clusters: Integers, seed: int) -> LabelTree:
     """Return a tree that gives rows their labels, as far as equal rows have equal ones.
 
     Parameters
@@ -78,13 +88,15 @@ def grow_tree(steps: Floats, labels: Integers, seed: int) -> LabelTree:
         Rows on the lattice.
     labels : array of shape (n,)
         From 0 on.
+    clusters : array of shape (labels,)
+        The cluster that each label is a part of.
     seed : int
         Decides between questions that are as good.
 
     Examples
     --------
     >>> rows, labels = np.array([[1.0, 2.0, 3.0, 4.0]]), np.array([0, 1, 1, 0])
-    >>> grow_tree(rows, labels, 0).labels(rows).tolist()
+    >>> grow_tree(rows, labels, np.arange(2), 0).labels(rows).tolist()
     [0, 1, 1, 0]
     """
     from sklearn.tree import DecisionTreeClassifier
@@ -97,5 +109,6 @@ def grow_tree(steps: Floats, labels: Integers, seed: int) -> LabelTree:
         grown.children_left.astype(np.int64),
         grown.children_right.astype(np.int64),
         np.unique(labels)[grown.value[:, 0, :].argmax(axis=1)].astype(np.int64),
-        int(labels.max(initial=0)) + 1,
+        len(clusters),
+        np.asarray(clusters, dtype=np.int64),
     )

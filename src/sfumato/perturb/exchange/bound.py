@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
+from sfumato.exceptions import ParameterError
 
 _ROWS_EACH = 5  # rows that a value must have on average: otherwise it says everything by chance
 _MOST_TOGETHER = 4
@@ -60,6 +61,41 @@ def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]
         if rows * _IMPOSSIBLE > n * n:
             _join(groups, one, other)
     return [tuple(sorted(group)) for group in groups]
+
+
+def units_of(
+    together: Sequence[Sequence[str]] | None,
+    names: Sequence[str],
+    sample: Floats,
+    kinds: Sequence[str],
+    others: Sequence[tuple[int, ...]],
+) -> list[tuple[int, ...]]:
+    """Return the columns that move together, each in one unit.
+
+    Parameters
+    ----------
+    together : sequence of sequences of str, optional
+        Columns that move together; None looks for them in the sample.
+    names : sequence of str
+        All columns.
+    sample : array of shape (n, d)
+    kinds : sequence of str
+    others : sequence of tuples
+        Columns that are bound by something else.
+    """
+    if together is None:
+        units = bound_columns(sample, kinds)
+    else:
+        units = []
+        for some in together:
+            unknown = [name for name in some if name not in names]
+            if unknown:
+                raise ParameterError(f"AtomExchange: together names a column {unknown[0]!r} that is not released")
+            units.append(tuple(list(names).index(name) for name in some))
+    taken = [column for unit in units for column in unit]
+    if len(set(taken)) < len(taken):
+        raise ParameterError("AtomExchange: a column stands twice in together", hint="join the two groups")
+    return join_units([*units, *others, *((column,) for column in range(len(names)))])
 
 
 def _impossible(one: Integers, other: Integers, size: int) -> int:

@@ -74,6 +74,48 @@ def mix_across(rows: Floats, of: Integers, streams: Streams, name: str, *, spike
     return mixed
 
 
+def mix_collected(
+    atoms: Atoms,
+    pool: Integers,
+    company: Integers,
+    rows: Floats,
+    of: Integers,
+    streams: Streams,
+    *,
+    alone: bool,
+    min_rows: int,
+) -> Floats:
+    """Return mixed deviations of collected rows: pools and companies together, other atoms by themselves.
+
+    Parameters
+    ----------
+    pool, company : arrays of shape (a,)
+        Of each atom, -1 for none.
+    rows : array of shape (d, n)
+    of : array of shape (n,)
+        Their atoms.
+    alone : bool
+        Whether a single row may stay as it is.
+    min_rows : int
+        Fewest rows of a pool whose scatter is kept.
+    """
+    mixed, marked = np.zeros_like(rows), bool(atoms.named.marks)
+    for number in range(int(company.max(initial=-1)) + 1):
+        here = np.flatnonzero(company[of] == number)
+        mixed[:, here] = mix_across(rows[:, here], of[here], streams, f"company {number}", spikes=marked)
+    others = np.flatnonzero(company[of] < 0)
+    groups = np.where(pool[of[others]] >= 0, -1 - pool[of[others]], of[others])
+    order = np.argsort(groups, kind="stable")
+    ends = [int(at) + 1 for at in np.flatnonzero(np.r_[groups[order][1:] != groups[order][:-1], True])][: len(order)]
+    for start, end in zip([0, *ends], ends, strict=False):
+        members = others[order[start:end]]
+        group = int(groups[order[start]])
+        name = f"pool {-1 - group}" if group < 0 else f"atom {int(atoms.names[group])}"
+        few = group < 0 and len(members) < min_rows
+        mixed[:, members] = mix_group(rows[:, members], streams, name, alone=alone, few=few)
+    return mixed
+
+
 def _centred(rows: Floats) -> Floats:
     centred: Floats = rows - (fixed_order_sum(rows) / rows.shape[1])[:, None]
     return centred

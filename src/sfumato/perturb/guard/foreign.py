@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from sfumato.perturb.guard.exposed import COMPANY
 from sfumato.perturb.guard.named import Given
 from sfumato.perturb.guard.space import Space
 
+_ROWS_OF_A_PART = 25  # at least, on average, where clusters are kept by their parts
 _MOST_ROWS = 20_000  # that a pipeline is fitted on
 _EXACT = 1e-6  # of a column's size, up to which a pipeline's columns are linear in ours
 
@@ -120,55 +121,77 @@ def make_foreign(clusterings: Sequence[Any], rows: Rows, streams: Streams) -> li
 
 
 def _by_name(text: str, rows: Rows, streams: Streams, seed: int) -> Given:
-    inside, steps = rows.first(read_clusterer(text)[0].most_rows)
+    clusterer, number = read_clusterer(text)
+    inside, steps = rows.first(clusterer.most_rows)
+    labels = finer = None
     try:
         labels = find_labels(text, inside, seed, rows.n_rows)
+        if rows.marked and clusterer.parts > 1 and number is not None:
+            most = max(int(number), len(inside) // _ROWS_OF_A_PART)  # small tables have no room for finer cuts
+            finer = find_labels(
+                f"{clusterer.name} {min(clusterer.parts * int(number), most)}", inside, seed, rows.n_rows
+            )
     except (ValueError, ArithmeticError, np.linalg.LinAlgError):
         labels = None
     if labels is None:  # outside of the handler: the library's own words may quote values
         raise ParameterError(
             f"{text!r} cannot cluster this table", hint="it may have too few rows, or columns that depend on each other"
         )
-    return _kept(text, rows, steps, labels, streams, seed)
+    made = _kept(text, rows, steps, labels, streams, seed, finer)
+    return made if made.tree is None else made._replace(tree=replace(made.tree, name=text))
 
 
-def _kept(name: str, rows: Rows, steps: Floats, labels: Integers, streams: Streams, seed: int) -> Given:
+def _kept(
+    name: str,
+    rows: Rows,
+    steps: Floats,
+    labels: Integers,
+    streams: Streams,
+    seed: int,
+    finer: Integers | None = None,
+) -> Given:
     """Return what is kept of labels: a tree that gives them, or prototypes where walls must hold them."""
     count = len(np.unique(labels[labels >= 0]))
     if len(np.unique(labels)) < 2:
         return Given(np.zeros((1, len(steps))), None, None, f"{name} finds one cluster only: there is nothing to keep")
     noise = f" and {100 * float(np.mean(labels < 0)):.0f} % noise" if (labels < 0).any() else ""
     if rows.marked:
-        own = _with_company(steps, np.unique(labels, return_inverse=True)[1].ravel(), rows.n_rows)
+        own, of = _with_company(steps, labels if finer is None else finer, labels, rows.n_rows)
         told = f"{name} finds {count} clusters{noise}: rows of different clusters are not mixed"
-        return Given(None, None, None, told, grow_tree(steps, own, seed))
+        return Given(None, None, None, told, grow_tree(steps, own, of, seed))
     centres, clusters, right = label_prototypes(steps, labels, lambda text, n: streams.scalars("k-means", text, n))
     told = f"{name} finds {count} clusters{noise}: {len(centres)} prototypes give {100 * right:.0f} % of its labels"
     return Given(centres, clusters, None, told)
 
 
-def _with_company(steps: Floats, labels: Integers, n_rows: int) -> Integers:
-    """Return labels without clusters of fewer than ten people, who belong to the nearest other cluster then.
+def _with_company(steps: Floats, labels: Integers, clusters: Integers, n_rows: int) -> tuple[Integers, Integers]:
+    """Return labels without those of fewer than ten people, from 0 on, and the cluster that each is a part of.
+
+    These people get the nearest other label then, of their own cluster if there is one.
 
     Parameters
     ----------
     steps : array of shape (d, n)
-    labels : array of shape (n,)
-        From 0 on.
+    labels, clusters : arrays of shape (n,)
+        Labels are parts of clusters.
     n_rows : int
         Rows of the table.
     """
     fewest = max(3, -(-COMPANY * len(labels) // max(n_rows, 1)))
-    labels = labels.copy()
+    labels, clusters = (np.unique(one, return_inverse=True)[1].ravel() for one in (labels, clusters))
+    of = np.zeros(int(labels.max()) + 1, dtype=np.int64)
+    of[labels] = clusters
     while True:
         present, counts = np.unique(labels, return_counts=True)
         if len(present) == 1 or counts.min() >= fewest:
             break
         lost = present[counts.argmin()]
         others = present[present != lost]
+        others = others[of[others] == of[lost]] if (of[others] == of[lost]).any() else others
         middles = np.stack([steps[:, labels == one].mean(axis=1) for one in (lost, *others)])
         labels[labels == lost] = others[((middles[1:] - middles[0]) ** 2).sum(axis=1).argmin()]
-    return np.unique(labels, return_inverse=True)[1].ravel()
+    left, own = np.unique(labels, return_inverse=True)
+    return own.ravel(), of[left]
 
 
 def _pipeline(pipeline: Any, rows: Rows, streams: Streams, seed: int) -> Given:

@@ -23,7 +23,7 @@ from sfumato.frames.frame import take_rows
 from sfumato.frames.kinds import EXCHANGED_KINDS, guess_number
 from sfumato.frames.related import find_relations
 from sfumato.perturb.exchange.bonds import Bonds, BrokenRows
-from sfumato.perturb.exchange.bound import bound_columns, join_units
+from sfumato.perturb.exchange.bound import units_of
 from sfumato.perturb.exchange.partners import Partners
 from sfumato.perturb.exchange.released import release_groups
 from sfumato.perturb.exchange.setting import Setting
@@ -34,6 +34,7 @@ from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.exposed import with_company
 from sfumato.perturb.guard.joined import Joined
 from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
+from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.settle import column_decimals
 from sfumato.perturb.guard.shell import GuardShell, Stored
 from sfumato.perturb.guard.space import other_weights
@@ -295,7 +296,7 @@ class AtomExchange(GuardShell):
         setting = Setting(
             space,
             atoms,
-            self._units(facts, rows, kinds, bonds),
+            units_of(self.together, facts.names, rows, kinds, bonds.units()),
             [kind == "continuous" for kind in kinds],
             held,
             decimals,
@@ -304,7 +305,8 @@ class AtomExchange(GuardShell):
             rare_levels(space, sums.sums[: named.sizes[0]].sum(axis=0), int(self.min_atom)),
             exact=bool(self.exact_centres),
         )
-        tried = int(self.draws) if facts.n_rows <= TRIED_ROWS else 1
+        some = SOME_DRAWS if Refound(named, facts.n_rows) else 1
+        tried = int(self.draws) if facts.n_rows <= TRIED_ROWS else min(int(self.draws), some)
         fitted = yield from self._met(facts, setting, sums, streams, tried)
         return replace(fitted, joined=joined)
 
@@ -328,22 +330,32 @@ class AtomExchange(GuardShell):
             of = atoms.of(space.enter(tile))
             return tile, of if draws > 1 else np.where(partners.chosen(rows.labels(), of, stream), of, -1)
 
-        labels, tile, of = (yield from ask(Collected(rows_of))).sorted(facts.n_columns)
-        chosen = partners.chosen(labels, of, stream)
-
-        def fitted(number: int) -> _Fitted:
-            subkey = streams.subkey("exchange", str(number))
+        def fitted(number: int, labels: NDArray[np.uint64], tile: Floats, of: Integers) -> _Fitted:
+            subkey, chosen = streams.subkey("exchange", str(number)), partners.chosen(labels, of, stream)
             met = meet(setting, partners, sums, labels[chosen], tile[:, chosen], of[chosen], subkey)
             return _Fitted(setting, met, subkey)
 
+        def released(drawn: _Fitted, labels: NDArray[np.uint64], tile: Floats) -> Floats:
+            return space.enter(drawn.release(tile, labels, drawn.groups(tile, labels))[0])
+
+        def judged(filled: Collected) -> list[float]:
+            names, rows, own = filled.sorted(facts.n_columns)
+            every = (released(fitted(number, names, rows, own), names, rows) for number in range(draws))
+            return [refound.wrong(space.enter(rows), one) for one in every]
+
+        refound = Refound(atoms.named, facts.n_rows)
+        filled, anew = yield from collect_and_ask(Collected(rows_of), judged if refound and draws > 1 else None)
+        labels, tile, of = filled.sorted(facts.n_columns)
         if draws == 1:
-            return fitted(0)
-        trial = Trial(atoms, space.enter(tile), of, streams, standardised=self.scaling == "std")
+            return fitted(0, labels, tile, of)
+        trial = None
+        if facts.n_rows <= TRIED_ROWS:
+            trial = Trial(atoms, space.enter(tile), of, streams, standardised=self.scaling == "std")
         best, least = None, np.inf
         for number in range(draws):
-            drawn = fitted(number)
-            released, _ = drawn.release(tile, labels, drawn.groups(tile, labels))
-            wrong = trial.disagreement(space.enter(released))
+            drawn = fitted(number, labels, tile, of)
+            wrong = anew[number] if anew else 0.0
+            wrong += 0.0 if trial is None else trial.disagreement(released(drawn, labels, tile))
             if wrong < least:
                 best, least = drawn, wrong
             if wrong <= GOOD:
@@ -406,22 +418,6 @@ class AtomExchange(GuardShell):
                 hint="correct these rows, or leave the relation out",
             )
         return bonds.only([one for one in bonds.relations if one not in [lost for lost, _ in wrong]])
-
-    def _units(self, facts: Facts, sample: Floats, kinds: Sequence[str], bonds: Bonds) -> list[tuple[int, ...]]:
-        """Return the columns that move together, each in one unit."""
-        if self.together is None:
-            units = bound_columns(sample, kinds)
-        else:
-            units = []
-            for names in self.together:
-                unknown = [name for name in names if name not in facts.names]
-                if unknown:
-                    raise ParameterError(f"AtomExchange: together names a column {unknown[0]!r} that is not released")
-                units.append(tuple(facts.names.index(name) for name in names))
-        taken = [column for unit in units for column in unit]
-        if len(set(taken)) < len(taken):
-            raise ParameterError("AtomExchange: a column stands twice in together", hint="join the two groups")
-        return join_units([*units, *bonds.units(), *((column,) for column in range(facts.n_columns))])
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         assert fitted.stored is not None, "rows are released in groups"

@@ -18,15 +18,16 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.tiles import spans
-from sfumato.perturb.guard.across import mix_across, narrow_companies
+from sfumato.perturb.guard.across import mix_collected, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
+from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending
 from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell, Stored
-from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, mix_group, scatter_of
+from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, scatter_of
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.guard.wanted import usual_spread
 
@@ -162,21 +163,28 @@ class AtomMixing(GuardShell):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         found = yield from self._find(facts, streams)
-        draws = int(self.draws)
-        if facts.n_rows > TRIED_ROWS or not self._guards or (draws == 1 and not found.settling.needed):
+        few, refound = facts.n_rows <= TRIED_ROWS, Refound(found.atoms.named, facts.n_rows)
+        draws = int(self.draws) if few else min(int(self.draws), SOME_DRAWS)
+        if not (few or refound) or not self._guards or (draws == 1 and not (few and found.settling.needed)):
             return (yield from self._drawn(facts, found, streams, 0))
-        numbers, original, of = yield from self._all_rows(facts, found, lambda tile, _: tile)
+        (numbers, original, of), _ = yield from self._all_rows(facts, found, lambda tile, _: tile)
         inside = found.space.enter(original)
         standardised = self.scaling == "std"
-        trial = Trial(found.atoms, inside, of, streams, standardised=standardised) if draws > 1 else None
+        trial = Trial(found.atoms, inside, of, streams, standardised=standardised) if few and draws > 1 else None
+
+        def judged(released: Floats) -> list[float]:
+            return [refound.wrong(inside, found.space.enter(released))]
+
         chosen, least = None, np.inf
         for draw in range(draws):
             fitted = yield from self._drawn(facts, found, streams, draw)
-            _, released, _ = yield from self._all_rows(facts, found, partial(self._kernel, fitted, streams=streams))
+            kernel = partial(self._kernel, fitted, streams=streams)
+            judge = judged if refound and draws > 1 else None
+            (_, released, _), anew = yield from self._all_rows(facts, found, kernel, judge)
             if found.settling.needed and original.size * len(original) <= MENDED_CELLS:
                 small = self._small(found.atoms)
                 fitted, released = _mended(fitted, numbers, released, original, of, small)
-            wrong = 0.0 if trial is None else trial.disagreement(found.space.enter(released))
+            wrong = sum(anew) + (0.0 if trial is None else trial.disagreement(found.space.enter(released)))
             if wrong < least:
                 chosen, least = fitted, wrong
             if wrong <= GOOD:
@@ -184,18 +192,22 @@ class AtomMixing(GuardShell):
         return chosen
 
     def _all_rows(
-        self, facts: Facts, found: Found, values: Callable[[Floats, Rows], Floats]
-    ) -> Generator[Any, Any, tuple[NDArray[np.uint64], Floats, Integers]]:
-        """Yield a pass that collects all rows; return their numbers, some values of them, and their atoms."""
-        atoms, space = found.atoms, found.space
+        self,
+        facts: Facts,
+        found: Found,
+        values: Callable[[Floats, Rows], Floats],
+        judge: Callable[[Floats], list[float]] | None = None,
+    ) -> Generator[Any, Any, tuple[tuple[NDArray[np.uint64], Floats, Integers], list[float]]]:
+        """Yield a pass that collects all rows; return their numbers, some values and their atoms, and a judgement."""
+        atoms, space, d = found.atoms, found.space, facts.n_columns
 
         def rows_of(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
             of = atoms.of(space.enter(tile))
             return values(tile, rows), of
 
-        found_rows = yield from ask(Collected(rows_of))
-        collected: tuple[NDArray[np.uint64], Floats, Integers] = found_rows.sorted(facts.n_columns)
-        return collected
+        work = None if judge is None else lambda filled: judge(filled.sorted(d)[1])
+        filled, judged = yield from collect_and_ask(Collected(rows_of), work)
+        return filled.sorted(d), judged
 
     def _drawn(self, facts: Facts, found: Found, root: Streams, draw: int) -> Generator[Any, Any, _Fitted]:
         """Yield the passes of one draw; return its fitted state."""
@@ -209,7 +221,8 @@ class AtomMixing(GuardShell):
         company = np.full(len(atoms), -1, dtype=np.int64)
         if not self.exact_centres:
             company = narrow_companies(atoms, small | drawn, d)
-        mixed = self._mixed(atoms, pool, company, rows, of, streams)
+        alone, few = bool(self.exact_centres), int(self.min_atom)
+        mixed = mix_collected(atoms, pool, company, rows, of, streams, alone=alone, min_rows=few)
         is_small = small[of]
         around, own = mixed[:, is_small] * self._share, of[is_small]
         variances = found.variances()
@@ -305,36 +318,6 @@ class AtomMixing(GuardShell):
             return np.where(drawn[of], atoms.names[of], -1), draw_steps(names, rows, streams)
 
         return Collected(small_rows), AtomMoments(draws)
-
-    def _mixed(
-        self, atoms: Atoms, pool: Integers, company: Integers, rows: Floats, of: Integers, streams: Streams
-    ) -> Floats:
-        """Return mixed deviations of the collected rows: pools and companies together, other atoms by themselves."""
-        mixed, marked = np.zeros_like(rows), bool(atoms.named.marks)
-        for number in range(int(company.max(initial=-1)) + 1):
-            here = np.flatnonzero(company[of] == number)
-            mixed[:, here] = mix_across(rows[:, here], of[here], streams, f"company {number}", spikes=marked)
-        others = np.flatnonzero(company[of] < 0)
-        mixed[:, others] = self._mixed_apart(atoms, pool, rows[:, others], of[others], streams)
-        return mixed
-
-    def _mixed_apart(self, atoms: Atoms, pool: Integers, rows: Floats, of: Integers, streams: Streams) -> Floats:
-        """Return mixed deviations of rows: pools together, other atoms by themselves."""
-        mixed = np.zeros_like(rows)
-        groups = np.where(pool[of] >= 0, -1 - pool[of], of)
-        order = np.argsort(groups, kind="stable")
-        ends = [int(at) + 1 for at in np.flatnonzero(np.r_[groups[order][1:] != groups[order][:-1], True])][
-            : len(order)
-        ]
-        start = 0
-        for end in ends:
-            members = order[start:end]
-            group = int(groups[members[0]])
-            name = f"pool {-1 - group}" if group < 0 else f"atom {int(atoms.names[group])}"
-            few = group < 0 and len(members) < int(self.min_atom)
-            mixed[:, members] = mix_group(rows[:, members], streams, name, alone=self.exact_centres, few=few)
-            start = end
-        return mixed
 
     def _guard_in_fold(self, placed: Placed, atoms: Atoms, scatter: Floats, proposed: Floats, of: Integers) -> Floats:
         if not self.guard:
