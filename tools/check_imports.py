@@ -29,7 +29,7 @@ LAYERS: dict[str, set[str]] = {
     "perturb": {"core", "frames", "cluster"},
     "attack": {"core"},
     "report": {"files"},
-    "auditing": {"core", "frames", "receipts", "cluster", "metrics", "attack", "report"},
+    "auditing": {"core", "frames", "receipts", "cluster", "metrics", "perturb", "attack", "report"},
     "tuning": {"core", "files", "frames", "policy", "metrics", "perturb", "attack", "auditing", "report"},
     "pipeline": {"core", "files", "policy", "receipts", "perturb", "auditing"},
     "spark": {"core", "files", "policy", "perturb", "pipeline"},

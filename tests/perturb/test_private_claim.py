@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.perturb.private import claim, noise, statistics
-from sfumato.perturb.private.claim import shadow_bound
+import sfumato as sf
+from sfumato.perturb import PrivateMixture
+from sfumato.perturb.private import claim, fitting, noise, statistics
+from sfumato.perturb.private.claim import claim_bound, shadow_bound
+from sfumato.perturb.private.noise import Accountant
 
 EPSILON, DELTA = 1.0, 0.01  # at a large delta few runs tell: what is tested is the same for all
 
@@ -39,6 +42,51 @@ class _Halved:
 def test_missing_clipping_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "clipped_steps", lambda apart, radii: np.trunc(apart / radii * statistics.STEPS))
     assert shadow_bound(EPSILON, DELTA, runs=3000) > EPSILON
+
+
+def test_all_measurements_of_a_fit_together_stay_below_the_claim() -> None:
+    found = [claim_bound(3.0, 1e-6, runs=120, confidence=0.999) for _ in range(20)]
+    assert max(found) < 3.0, "20 of 20"
+    assert claim_bound(3.0, 1e-6, runs=1500) > 1.0, "close enough to find half the noise"
+    assert claim_bound(3.0, 1e-6, rows=2, public_count=True, runs=300, confidence=0.999) < 3.0
+
+
+@pytest.mark.parametrize("sabotage", ["half the noise", "no clipping", "shares spent twice"])
+def test_an_audit_says_the_claim_and_finds_out_what_breaks_it(monkeypatch: pytest.MonkeyPatch, sabotage: str) -> None:
+    table = np.random.default_rng(0).normal(size=(600, 2))
+    made = PrivateMixture(epsilon=3.0, bounds=(-9.0, 9.0))
+    told: dict[str, Any] = {"method": made, "attacks": ["as-released"], "utility": False, "effort": "quick"}
+    released = made.fit_transform(table)
+    honest = sf.audit(table, released, **told)
+    assert honest.claim is not None
+    assert honest.claim.status == "not exceeded"
+    assert "claims (epsilon, delta)-differential privacy with epsilon 3" in honest.verdict
+    assert "does not exceed it" in honest.to_text()
+    real = Accountant.noisy
+    if sabotage == "half the noise":
+        monkeypatch.setattr(Accountant, "noisy", lambda self, values, far, rho: real(self, values, far / 2, rho))
+    elif sabotage == "no clipping":
+        steps = statistics.STEPS
+        monkeypatch.setattr(statistics, "clipped_steps", lambda apart, radii: np.trunc(apart / radii * steps))
+    else:  # nobody would notice without the accountant
+        whole = fitting.Setting.shares
+        assert whole.fget is not None
+        twice = property(lambda self: {name: 4 * rho for name, rho in whole.fget(self).items()})
+        monkeypatch.setattr(fitting.Setting, "shares", twice)
+        monkeypatch.setattr(Accountant, "_budget", 1e9, raising=False)
+        monkeypatch.setattr(Accountant, "__init__", lambda self, _: setattr(self, "spent", 0.0))
+    broken = sf.audit(table, released, **told)
+    assert broken.claim is not None
+    assert broken.claim.status == "exceeded"
+    assert broken.grade == "F"
+    assert "does not hold" in broken.verdict
+
+
+def test_a_method_without_a_guarantee_claims_none() -> None:
+    table = np.random.default_rng(0).normal(size=(60, 2))
+    report = sf.audit(table, table + 1.0, method="adp", attacks=["as-released"], utility=False, effort="quick")
+    assert report.claim is None
+    assert '"claim"' not in report.to_json()
 
 
 def test_the_bound_knows_a_gaussian() -> None:

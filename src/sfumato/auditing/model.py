@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.canaries import Canary
+from sfumato.auditing.claimed import Claimed
 from sfumato.auditing.copies import Copies
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.densities import Densities
@@ -106,6 +107,9 @@ class Audit(_Frozen):
     copies: Copies | None = Field(
         default=None, description="people who stand in the release as they are or nearly so, wherever; null if chance"
     )
+    claim: Claimed | None = Field(
+        default=None, description="a formal guarantee, and what shadow runs of its noise find; absent without one"
+    )
     notes: tuple[str, ...]
     effort: str = Field(default="normal", description="how hard it tried: quick, normal or thorough")
     left_out: tuple[str, ...] = Field(default=(), description="what an audit of this effort did not look at")
@@ -116,7 +120,7 @@ class Audit(_Frozen):
 
     def to_json(self) -> str:
         """Return the audit as JSON, with a versioned `schema` field."""
-        plain = {"whole"} if self.whole is None else None
+        plain = {name for name in ("whole", "claim") if getattr(self, name) is None}
         return self.model_dump_json(indent=2, by_alias=True, exclude=plain) + "\n"
 
     @classmethod

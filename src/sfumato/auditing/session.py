@@ -22,6 +22,7 @@ from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result, without_order
 from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.canaries import run_canaries
+from sfumato.auditing.claimed import measure_claim
 from sfumato.auditing.copies import Copies, measure_copies
 from sfumato.auditing.correspondence import find_out_order, stands_in_order
 from sfumato.auditing.curve import measure_curve
@@ -434,6 +435,10 @@ class AuditSession(Hidden):
         privacy = self.privacy()
         tables = self.tables
         results = self.results if self.order_is_known else [without_order(result) for result in self.results]
+        claim = measure_claim(self.method, self._public, self.effort.name)
+        if claim is not None:  # a guarantee that is found not to hold is worth nothing, whatever attacks get
+            grade = "F" if claim.status == "exceeded" else judgement.grade
+            judgement = replace(judgement, grade=grade, verdict=f"{claim.words} {judgement.verdict}")
         found = Audit(
             grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
             verdict=judgement.verdict
@@ -475,6 +480,7 @@ class AuditSession(Hidden):
             exposed=self.exposed,
             equality=self.equality,
             shadows=self.shadowed,
+            claim=claim,
             whole=whole,
             order=self.order if self.order_is_known else "not known",  # type: ignore[arg-type]  # one of the literals
             copies=self.copies,

@@ -25,12 +25,27 @@ class Guarantee:
         Whom it protects.
     proof : str
         Where the proof is written.
+    tested_by : str
+        Module whose `tested_claim(parameters, runs)` returns the epsilon that shadow runs prove at least.
     """
 
     claim: str
     parameters: tuple[str, ...]
     unit: str
     proof: str = "docs/dp.md"
+    tested_by: str = "sfumato.perturb.private.claim"
+
+    def test(self, parameters: Mapping[str, Any], runs: int) -> float:
+        """Return the epsilon that shadow runs prove at least.
+
+        Parameters
+        ----------
+        parameters : mapping
+            Of the method.
+        runs : int
+            With a person, and as many without.
+        """
+        return float(import_module(self.tested_by).tested_claim(parameters, runs))
 
 
 @dataclass(frozen=True)

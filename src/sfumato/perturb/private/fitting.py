@@ -113,14 +113,16 @@ class Mixture(Hidden):
     spent: float
 
 
-def mixture_rounds(setting: Setting) -> Rounds:
+def mixture_rounds(setting: Setting, fit: Fit | None = None) -> Rounds:
     """Yield the statistics of the private mixture, and return it.
 
     Parameters
     ----------
     setting : Setting
+    fit : Fit, optional
+        Who adds the noise. None makes one.
     """
-    fit = _Fit(setting)
+    fit = Fit(setting) if fit is None else fit
     low, high = setting.low, setting.high
     unknown = np.flatnonzero(np.isnan(low))
     if len(unknown):
@@ -163,11 +165,11 @@ def mixture_rounds(setting: Setting) -> Rounds:
     )
 
 
-def _mover(fit: _Fit, now: Released, *, last: bool) -> Callable[[BallSums], Released]:
+def _mover(fit: Fit, now: Released, *, last: bool) -> Callable[[BallSums], Released]:
     return lambda one: fit.moved(one, now, last=last)
 
 
-class _Fit:
+class Fit:
     """One fit: the accountant, and what is made of each noisy statistic."""
 
     def __init__(self, setting: Setting) -> None:
