@@ -22,6 +22,7 @@ from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Moments
 from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
 from sfumato.core.variates import arcsine, laplace, normal
+from sfumato.frames.frame import read_frame
 from sfumato.perturb.guard.atoms import grouped, moments_of_groups
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.regions import Regions
@@ -199,6 +200,21 @@ def test_starts_of_k_means_and_how_far_clusterings_agree(seed, rows, columns, k,
         return *starts, centres, np.array([doubt, *apart])
 
     same_bits(run)
+
+
+@given(seeds, st.integers(1, 40), st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_tiles_of_arrays_and_lanes_of_hashes(seed, rows, columns) -> None:
+    frame = read_frame(np.random.default_rng(seed).choice(EDGES, (rows + 2, columns)))
+    hasher = RowHasher(bytes(32), [str(i) for i in range(columns)])
+    words = words_for(rows, seed)
+    same_bits(
+        lambda: [
+            frame.tile(1, rows + 1),
+            np.array(hasher.lanes(words, RowRange(seed, seed + rows)), dtype=object).astype(np.uint64),
+        ]
+    )
+    assert np.array_equal(frame.tile(1, rows + 1), frame.native[1 : rows + 1].T)
 
 
 @given(seeds, st.integers(1, 30), st.integers(1, 4))

@@ -221,6 +221,10 @@ class RowHasher(Hidden):
     def lanes(self, hashes: NDArray[np.uint64], rows: Labelled) -> tuple[int, int]:
         """Return the two 64-bit lanes of a block whose rows have these hashes."""
         labels = rows.labels()
+        fast = compiled_kernels(len(hashes))
+        if fast is not None:
+            one, other = (int(fast.lane_sum(hashes, labels, *lane)) for lane in self._lanes)
+            return one, other
         out = []
         for place, first, second in self._lanes:
             mixed = hashes + labels * place

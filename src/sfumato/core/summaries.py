@@ -165,41 +165,50 @@ class Moments(Summary):
 
     @property
     def block_rows(self) -> int:
-        return tile_rows(3 * len(self._low))  # the tile, its steps and their rests together stay in the cache
+        # numpy: the tile, its steps and their rests together stay in the cache
+        return tile_rows((3 if compiled_kernels(0) is None else 1) * len(self._low))
 
     def add(self, tile: Floats, rows: Rows) -> None:
         for start in range(0, tile.shape[1], 1 << 19):  # int64 holds 2^42 * 2^19
             self._add_part(tile[:, start : start + (1 << 19)])
 
     def _add_part(self, tile: Floats) -> None:
-        steps, sums, rests = self._steps(tile)
         if self._recent_rows + tile.shape[1] > 1 << 20:
             self._set_products(self._products)
         self._recent_rows += tile.shape[1]
-        for start in range(0, tile.shape[1], _PRODUCT_ROWS):
-            part = steps[:, start : start + _PRODUCT_ROWS]
-            exact = part @ part.T if self._cross else (part * part).sum(axis=1)
-            self._recent += exact.astype(np.int64)
         self.n_rows += tile.shape[1]
-        for column, (s, r) in enumerate(zip(sums, rests, strict=True)):
+        sums, rests = self._steps(tile)
+        for column, (s, r) in enumerate(zip(sums.tolist(), rests.tolist(), strict=True)):
             self._sums[column] += int(s)
             self._rest[column] += int(r)
 
-    def _steps(self, tile: Floats) -> tuple[Floats, Any, Any]:
-        """Return the values in whole steps of the grid, their sums, and the sums of the rests in 2^-22 steps."""
+    def _steps(self, tile: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Add the products of whole steps of the grid; return their sums, and the sums of the rests in 2^-22 steps."""
         fast = compiled_kernels(tile.size)
         if fast is not None:
-            steps = np.empty(tile.shape)
-            pairs = [fast.grid_steps(*one) for one in zip(tile, self._middle, self._unit, steps, strict=True)]
-            return steps, [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+            sums, rests, squares = np.zeros((3, len(tile)), dtype=np.int64)
+            steps = np.empty(tile.shape if self._cross else (0, 0))
+            fast.grid_steps(np.ascontiguousarray(tile), self._middle, self._unit, steps, sums, rests, squares)
+            if self._cross:
+                self._add_products(steps)
+            else:
+                self._recent += squares
+            return sums, rests
         scaled = tile - self._middle[:, None]
         scaled /= self._unit[:, None]
         steps = np.rint(scaled)
+        self._add_products(steps)
         scaled -= steps
         scaled *= 2.0**22
         rests = np.rint(scaled, out=scaled)
         # whole numbers of 21 bits: doubles hold sums of 2^19 of them exactly, in any order
-        return steps, steps.sum(axis=1), rests.sum(axis=1)
+        return steps.sum(axis=1), rests.sum(axis=1)
+
+    def _add_products(self, steps: Floats) -> None:
+        for start in range(0, steps.shape[1], _PRODUCT_ROWS):
+            part = steps[:, start : start + _PRODUCT_ROWS]
+            exact = part @ part.T if self._cross else (part * part).sum(axis=1)
+            self._recent += exact.astype(np.int64)
 
     def merge(self, other: Self) -> None:
         self.n_rows += other.n_rows

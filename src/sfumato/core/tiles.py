@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
 from typing import TypeVar
 
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.numbers import whole_number
 from sfumato.core.sharing import processors, threads_here
 from sfumato.exceptions import ParameterError
@@ -15,6 +16,7 @@ from sfumato.exceptions import ParameterError
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
 _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
+_FEW_THREADS, _BUSY = 4, 2
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -74,8 +76,9 @@ def spans(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
 def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     """Return the pieces of a batch that threads share among them; for one thread those of `spans`.
 
-    Threads take the interpreter's lock between any two array operations, and waking up for it costs more than an
-    operation on a small tile: they get longer pieces, even if those leave the second-level cache.
+    Threads take the interpreter's lock between any two array operations. On a few threads a tile that stays in the
+    cache is long enough for the lock to be free; many threads take two tiles at once, which leaves the cache a little
+    and the lock mostly free. Where numpy does the work its operations are many and short, and pieces are longer.
 
     Parameters
     ----------
@@ -86,11 +89,14 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     --------
     >>> pieces_for(5, 2, 1)
     [(0, 2), (2, 4), (4, 5)]
-    >>> len(pieces_for(100_000, 1000, 1)), len(pieces_for(100_000, 1000, 2))
-    (100, 2)
+    >>> len(pieces_for(100_000, 10_000, 2)), len(pieces_for(1_000, 10_000, 2))
+    (10, 2)
     """
     if threads > 1:
-        size = max(size, min(BLOCK_ROWS, -(-n_rows // threads)))
+        longest = _BUSY * size if threads > _FEW_THREADS else size
+        if compiled_kernels(0) is None:
+            longest = max(longest, BLOCK_ROWS // 2)
+        size = max(1, min(longest, -(-n_rows // threads)))
     return list(spans(n_rows, size))
 
 

@@ -21,6 +21,7 @@ from sfumato.core.fast.clusters import (
 )
 from sfumato.core.fast.compile import compiled
 from sfumato.core.fast.lloyd import few_lloyd_rounds, lloyd_rounds
+from sfumato.core.fast.summing import grid_steps, lane_sum, turn_rows
 
 __all__ = [
     "add_displacements",
@@ -37,6 +38,7 @@ __all__ = [
     "guard_rows",
     "hash_rows",
     "label_rows",
+    "lane_sum",
     "lloyd_rounds",
     "multiply_columns",
     "multiply_table_law",
@@ -47,6 +49,7 @@ __all__ = [
     "start_rows",
     "table_law",
     "turn",
+    "turn_rows",
     "two_nearest_squares",
 ]
 _PIECE = 512  # rows of a sum that stays in the first-level cache
@@ -242,19 +245,6 @@ def hash_rows(tile: Any, multipliers: Any, spread: Any, total: Any) -> None:
             total[i] += bits
     for i in range(len(total)):
         total[i] *= spread
-
-
-@compiled
-def grid_steps(values: Any, middle: float, unit: float, steps: Any) -> tuple[np.int64, np.int64]:
-    """Write a column's whole steps of its grid; return their sum and that of the rests in 2^-22 steps."""
-    sum_of_steps, sum_of_rests = np.int64(0), np.int64(0)
-    for i in range(len(values)):
-        scaled = (values[i] - middle) / unit
-        step = np.rint(scaled)
-        steps[i] = step
-        sum_of_steps += np.int64(step)
-        sum_of_rests += np.int64(np.rint((scaled - step) * 2.0**22))
-    return sum_of_steps, sum_of_rests
 
 
 @compiled
