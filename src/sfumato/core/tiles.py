@@ -83,20 +83,20 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     Parameters
     ----------
     size : int
-        Rows of a piece for one thread.
+        Rows of a piece for one thread, and at least of any other: all of a table whose rows need one another.
 
     Examples
     --------
     >>> pieces_for(5, 2, 1)
     [(0, 2), (2, 4), (4, 5)]
-    >>> len(pieces_for(100_000, 10_000, 2)), len(pieces_for(1_000, 10_000, 2))
-    (10, 2)
+    >>> len(pieces_for(100_000, 50_000, 2)), len(pieces_for(1_000, 50_000, 2))
+    (2, 1)
     """
     if threads > 1:
         longest = _BUSY * size if threads > _FEW_THREADS else size
         if compiled_kernels(0) is None:
             longest = max(longest, BLOCK_ROWS // 2)
-        size = max(1, min(longest, -(-n_rows // threads)))
+        size = max(size, min(longest, -(-n_rows // threads)))
     return list(spans(n_rows, size))
 
 
