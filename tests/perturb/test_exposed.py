@@ -9,8 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sfumato.core.keys import Key
+from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError, HeldBackWarning, ParameterError
 from sfumato.perturb import AdditiveNoise, AtomExchange, AtomMixing, Guarded
+from sfumato.perturb.guard.exposed import exposed_in
+from sfumato.perturb.guard.isolated import isolated
 
 METHODS = [
     lambda **more: AtomMixing(insecure_seed=3, draws=1, **more),
@@ -20,12 +24,23 @@ METHODS = [
 
 
 def crowd(n: int = 900, alone: int = 5) -> tuple[np.ndarray, np.ndarray]:
-    """Return three clusters with a few rows far away from everybody, and the numbers of these rows."""
+    """Return three clusters with a few rows far away from everybody, and the numbers of these rows.
+
+    The others stand on rings, at equal distances: everybody has as much company as anybody else.
+    """
     rng = np.random.default_rng(5)
-    rows = rng.normal(size=(n, 4)) + 4.0 * rng.integers(0, 3, size=(n, 1))
+    rows = rings(n) + rng.normal(size=(n, 4)) * 0.01
     far = np.sort(rng.choice(n, alone, replace=False))
     rows[far] = rng.normal(size=(alone, 4)) * 120.0
     return rows, far
+
+
+def rings(n: int) -> np.ndarray:
+    """Return three clusters of rows, each a closed surface without edges."""
+    place = np.arange(n) // 3
+    first, second = place % 15 * (2 * np.pi / 15), place // 15 * (2 * np.pi / -(-n // 45))
+    ring = np.stack([np.cos(first), np.sin(first), np.cos(second), np.sin(second)], axis=1)
+    return ring + 4.0 * (np.arange(n) % 3)[:, None]
 
 
 @pytest.mark.parametrize("make", METHODS, ids=["mix", "exchange", "guard"])
@@ -85,11 +100,33 @@ def test_clusterings_of_ones_own_that_need_too_many_people_held_back_are_refused
 
 
 def test_nobody_is_held_back_where_everybody_has_company() -> None:
-    rng = np.random.default_rng(1)
-    rows = rng.normal(size=(1500, 3)) + 6.0 * rng.integers(0, 3, size=(1500, 1))
     method = AtomMixing(insecure_seed=1, draws=1)
-    assert len(method.fit_transform(rows)) == 1500
+    assert len(method.fit_transform(rings(1500))) == 1500
     assert method.held_back_rows() == ()
+
+
+def test_who_is_held_back_hardly_hangs_on_single_people() -> None:
+    rng = np.random.default_rng(8)
+    rows = rng.standard_t(3, size=(800, 5)) + 6.0 * rng.integers(0, 3, size=(800, 1))
+    held = {key: held_back(rows, key) for key in (1, 2)}
+    assert 10 <= len(held[1]) <= 24
+    assert held[1] == held[2], "everybody is asked, whatever the key"
+    for gone in [*sorted(held[1])[:4], 0, 1]:
+        left = {row + (row >= gone) for row in held_back(np.delete(rows, gone, axis=0), 1)}
+        assert len(left ^ (held[1] - {gone})) <= 2, "one may take the place of who is gone"
+
+
+def held_back(rows: np.ndarray, key: int) -> set[int]:
+    return set(exposed_in(rows, Streams(Key.from_insecure_seed(key).derive("held"))).tolist())
+
+
+def test_people_between_two_clusters_are_found_and_pairs_too() -> None:
+    rows = rings(900)
+    rows[[10, 20, 21]] = [[30.0, -30, 0, 0], [-20.0, 9, 9, 9], [-20.1, 9, 9, 9]]
+    steps = np.ascontiguousarray(np.rint(rows.T * 2**20))
+    assert np.flatnonzero(isolated(steps, 10, 20)).tolist() == [10, 20, 21]
+    assert np.flatnonzero(isolated(steps, 10, 1)).tolist() == [10], "the farthest first"
+    assert np.array_equal(isolated(steps * 2.0**30, 10, 20), isolated(steps, 10, 20)), "whatever the lattice"
 
 
 def test_the_choice_is_checked() -> None:

@@ -21,6 +21,7 @@ from sfumato.core.rows import RowRange, Rows
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.perturb.guard.collected import Collected, WholeTable
+from sfumato.perturb.guard.isolated import MOST_ROWS, isolated
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space, find_space
 from sfumato.perturb.guard.wanted import is_count, rungs
@@ -87,6 +88,9 @@ def exposed_rounds(
     few = COMPANY if whole else 2  # a larger table has so few of a small cluster in the sample
     starts = _MORE_STARTS if len(rows) <= _SMALL_TABLE else _STARTS
     held = np.zeros(len(rows), dtype=bool)
+    if whole and len(rows) <= MOST_ROWS:
+        for share in (2, 1):  # once more without the farthest, which make all others look near
+            held |= _far_from_all(facts, rows, held, find_space, min(most, _FEW) // share)
     left: set[int] = set()
     found: list[tuple[Space, Floats, Flags]] = []
     for number in range(_ROUNDS):
@@ -114,6 +118,16 @@ def exposed_rounds(
     if whole or not found:
         return np.sort(numbers[held]) if whole else numbers[:0], len(left)
     return (yield from _in_small_clusters(found, most)), len(left)
+
+
+def _far_from_all(facts: Facts, rows: Floats, held: Flags, find_space: FindSpace, most: int) -> Flags:
+    """Return the rows that are far from company when those held back are gone, so many in all at most."""
+    present = np.flatnonzero(~held)
+    space = find_space(*_about(facts, rows[present]), rows[present])
+    alone = np.zeros(len(rows), dtype=bool)
+    steps = space.steps(space.enter(np.ascontiguousarray(rows[present].T)))
+    alone[present] = isolated(steps, COMPANY, most - int(np.count_nonzero(held)))
+    return alone
 
 
 def exposed_in(values: Floats, streams: Streams) -> Integers:

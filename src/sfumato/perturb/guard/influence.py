@@ -17,7 +17,7 @@ from sfumato.core.variates import normal
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.regions import Regions
 
-_PEOPLE = 2.0  # standard deviations of an atom by which its sum is moved: what a few people make
+_PEOPLE = 6.0  # standard deviations of an atom by which its sum is moved: what three dozen people make
 _ROOM = 0.5  # share of the way to the walls that the noise may use
 
 

@@ -122,9 +122,9 @@ class AtomExchange(GuardShell):
     decimals : int or mapping of column to int, optional
         Decimals of the released columns; integer columns always have none. Default: None.
     exposed : "hold back" or "publish"
-        What becomes of people without company, for whom k-means makes a cluster of fewer than ten: "hold back" leaves
-        their rows out of the release (`held_back_rows` lists them), and no cluster of so few is kept. "publish" keeps
-        every row and every cluster, however small. Default: "hold back".
+        What becomes of people without company, who are far from ten others or for whom k-means makes a cluster of
+        fewer: "hold back" leaves their rows out of the release (`held_back_rows` lists them), and no cluster of so few
+        is kept. "publish" keeps every row and every cluster, however small. Default: "hold back".
     most_held_back : number, optional
         Share of the rows that may be held back. Beyond it the ladder keeps no cluster for them, and clusterings of
         one's own are refused. None (default): a hundredth, and of a small table up to 40 rows, at most 3 in 100.

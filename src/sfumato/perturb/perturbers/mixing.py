@@ -70,7 +70,7 @@ class AtomMixing(GuardShell):
         How finely the ladder may cut the table, or limits of one's own: `atoms` (most groups of like rows, as a share
         of the rows), `rows` (fewest rows of a group), `residual` (share of the median column's variance that must be
         left inside groups), `loss` (share of the labels that may be given up for that). Default: "medium", which is
-        0.03, 5, 0.15 and 0.02.
+        0.03, 5, 0.15 and 0.02; in tables of less than 2,000 rows the groups are larger, up to 15 rows.
     min_atom : int
         Smallest atom, in rows, whose mean is kept. Default: 5.
     exact_centres : bool
@@ -95,9 +95,9 @@ class AtomMixing(GuardShell):
     bounds : mapping of column to (low, high), optional
         Lowest and highest value of columns that the release must keep. Default: None.
     exposed : "hold back" or "publish"
-        What becomes of people without company, for whom k-means makes a cluster of fewer than ten: "hold back" leaves
-        their rows out of the release (`held_back_rows` lists them), and no cluster of so few is kept. "publish" keeps
-        every row and every cluster, however small. Default: "hold back".
+        What becomes of people without company, who are far from ten others or for whom k-means makes a cluster of
+        fewer: "hold back" leaves their rows out of the release (`held_back_rows` lists them), and no cluster of so few
+        is kept. "publish" keeps every row and every cluster, however small. Default: "hold back".
     most_held_back : number, optional
         Share of the rows that may be held back. Beyond it the ladder keeps no cluster for them, and clusterings of
         one's own are refused. None (default): a hundredth, and of a small table up to 40 rows, at most 3 in 100.
