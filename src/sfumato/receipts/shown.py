@@ -47,7 +47,7 @@ class Receipt(Hidden):
     body : ReceiptBody
         The sealed part; it shows nothing.
     held_back : int
-        Rows of the table that are not released, because k-means gives them clusters of fewer than ten people.
+        Rows of the table that are not released, because fewer than ten people are near them.
     """
 
     target: Path

@@ -189,10 +189,10 @@ def about_held_back(count: int, n_rows: int) -> str:
     Examples
     --------
     >>> about_held_back(3, 1000)
-    '3 of 1,000 rows (0.30 %) are held back: k-means gives them clusters of fewer than ten people'
+    '3 of 1,000 rows (0.30 %) are held back: fewer than ten people are near them'
     """
     share = f"{100 * count / n_rows:.2f} %"
-    return f"{count:,} of {n_rows:,} rows ({share}) are held back: k-means gives them clusters of fewer than ten people"
+    return f"{count:,} of {n_rows:,} rows ({share}) are held back: fewer than ten people are near them"
 
 
 def row_hashes(frame: Frame, hasher: RowHasher) -> NDArray[np.uint64]:
