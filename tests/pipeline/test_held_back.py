@@ -10,6 +10,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.exceptions import DataError
+from sfumato.perturb.guard.exposed import FEWEST_ROWS
+from sfumato.perturb.guard.shell import GuardShell
 from tests.perturb.test_exposed import crowd
 
 KEY = sf.Key.from_insecure_seed(4)
@@ -101,3 +104,17 @@ def test_an_audit_with_the_receipt_looks_at_those_who_were_released(released) ->
     found = sf.audit(table, out, key=KEY, receipt=folder / "receipt", utility=False, attacks=["nearest"])
     assert any(f"{len(far)} row(s) were held back" in note for note in found.notes)
     assert found.grade in {"A", "B"}  # the kept town narrows it down
+
+
+def test_a_table_of_few_people_is_refused_unless_the_owner_insists(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(GuardShell, "fewest_rows", FEWEST_ROWS)
+    pl.DataFrame(crowd(FEWEST_ROWS - 1)[0].round(2), schema=["a", "b", "c", "d"]).write_csv(tmp_path / "in.csv")
+    for method in ("mix", "exchange"):
+        with pytest.raises(DataError, match="too small") as told:
+            sf.release(tmp_path / "in.csv", tmp_path / "out.csv", key=KEY, method=method)
+        assert "exposed" in str(told.value.hint)
+        assert not (tmp_path / "out.csv").exists()
+    done = sf.release(
+        tmp_path / "in.csv", tmp_path / "out.csv", key=KEY, method="mix", parameters={"exposed": "publish", "draws": 1}
+    )
+    assert done.n_rows == FEWEST_ROWS - 1

@@ -24,7 +24,6 @@ from sfumato.perturb.guard.named import Named
 _MOST = 2048  # atoms that are looked at one by one; smaller ones join these at once
 _BLOCK = 512
 _USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they would keep nothing
-_TOGETHER, _MOST_TOGETHER = 10_000, 15  # rows of an atom times those of a small table, and how many at most
 _SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
 _MARKED = 1000  # what a label is worth that a tree gives: a few rows of another cluster change its scatter too much
 _STEP = 0.85  # atoms that are left when too little residual security is
@@ -40,7 +39,7 @@ class Detail:
         Most atoms, as a share of the rows: about the chance to link a person who is known in full. Tables of less than
         5,000 rows may have more, by the square root of what is missing.
     rows : int
-        Fewest rows of an atom. The levels ask for more in tables of less than 2,000 rows, up to 15.
+        Fewest rows of an atom.
     residual : float
         Share of the median column's variance that must be left inside atoms. Where that would cost more labels than
         `loss` allows it is given up, and the release says so.
@@ -61,28 +60,19 @@ DETAILS: Mapping[str, Detail] = {
 }
 
 
-def detail_of(wanted: str | Mapping[str, Any], n_rows: int = _USUAL_ROWS) -> Detail:
+def detail_of(wanted: str | Mapping[str, Any]) -> Detail:
     """Return the limits of "coarse", "medium" or "fine", or those of a level ("medium") with some numbers changed.
-
-    Parameters
-    ----------
-    n_rows : int
-        Of the table. In a small one single people show more, so that more rows have to be together, unless the owner
-        has said how many.
 
     Examples
     --------
     >>> detail_of({"atoms": 0.02}).atoms, detail_of({"level": "coarse", "atoms": 0.02}).rows
     (0.02, 20)
-    >>> detail_of("medium", 1000).rows, detail_of({"rows": 5}, 1000).rows
-    (10, 5)
     """
     given = {"level": wanted} if isinstance(wanted, str) else dict(wanted)
     level = given.pop("level", "medium")
     if level not in DETAILS:
         raise ParameterError(f"there is no detail {level!r}", hint=", ".join(DETAILS))
     usual = asdict(DETAILS[level])
-    usual["rows"] = max(usual["rows"], min(_MOST_TOGETHER, _TOGETHER // max(1, n_rows)))
     for name, value in given.items():
         if name not in usual or isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise ParameterError(

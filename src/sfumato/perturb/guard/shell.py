@@ -151,6 +151,8 @@ class GuardShell(Perturber):
     """Base of `AtomMixing` and `Guarded`."""
 
     mixes: ClassVar[bool] = True  # whether rows are mixed with others of their atom, and with nobody else
+    fewest_rows: ClassVar[int] = FEWEST_ROWS  # of a table that is handed out
+
     clusterings: Any
     detail: Any = "medium"
     other_scalings: Any = ()
@@ -274,10 +276,14 @@ class GuardShell(Perturber):
             )
         return rows
 
+    @property
+    def _fewest_rows(self) -> int:
+        return self.fewest_rows if self.exposed == "hold back" and not self._exact else 0
+
     def _holds_back(self, facts: Facts) -> bool:
         """Whether people without company are left out, and clusters of few people are not kept.
 
-        In a table of few people nobody has company: whoever releases it has been warned.
+        In a table of few people nobody has company, and none is handed out unless the owner insists.
         """
         return self.exposed == "hold back" and not self._exact and facts.n_rows >= FEWEST_ROWS
 
@@ -376,5 +382,4 @@ class GuardShell(Perturber):
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""
         inside = space.enter(np.ascontiguousarray(sample.T))
-        detail = detail_of(self.detail, int(atoms.counts.sum()))
-        return join_atoms(atoms, detail, Inside(space.steps(inside), atoms.of(inside)).residual)
+        return join_atoms(atoms, detail_of(self.detail), Inside(space.steps(inside), atoms.of(inside)).residual)

@@ -93,6 +93,11 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
         """
         return None
 
+    @property
+    def _fewest_rows(self) -> int:
+        """How many rows a table has at least that is handed out."""
+        return 0
+
     def _rows_drawn(self, fitted: Any) -> int | None:
         """Return how many rows are released, of methods that draw them; None for one for each row."""
         return None

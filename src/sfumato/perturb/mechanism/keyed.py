@@ -176,6 +176,12 @@ class KeyedMethod(Hidden):
                 hint="protect more columns, or choose another method with -m",
             )
         check_facts(facts, name)
+        if facts.n_rows < self._perturber._fewest_rows:
+            raise DataError(
+                f"a table of {facts.n_rows:,} rows is too small for {name}: with fewer than "
+                f"{self._perturber._fewest_rows} people nobody has company, and most of them can be told",
+                hint='do not hand it out, or insist: parameters={"exposed": "publish"} releases it all the same',
+            )
 
     def rounds(self, facts: Facts) -> Rounds:
         """Return the rounds of the method on a table."""

@@ -70,7 +70,7 @@ class AtomMixing(GuardShell):
         How finely the ladder may cut the table, or limits of one's own: `atoms` (most groups of like rows, as a share
         of the rows), `rows` (fewest rows of a group), `residual` (share of the median column's variance that must be
         left inside groups), `loss` (share of the labels that may be given up for that). Default: "medium", which is
-        0.03, 5, 0.15 and 0.02; in tables of less than 2,000 rows the groups are larger, up to 15 rows.
+        0.03, 5, 0.15 and 0.02.
     min_atom : int
         Smallest atom, in rows, whose mean is kept. Default: 5.
     exact_centres : bool
