@@ -65,8 +65,8 @@ class RunningStudio:
         """End it, and return everything that it has written to the terminal."""
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.wait(timeout=180)
-        self._listener.join(timeout=180)
+        self.process.wait(timeout=900)
+        self._listener.join(timeout=900)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return "".join(self._said)
@@ -94,7 +94,7 @@ class RunningStudio:
             sent["Origin"] = self.origin
         sent |= headers or {}
         raw = json.dumps(body).encode() if isinstance(body, dict) else body
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=180)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=900)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             if raw is not None and "Content-Length" not in sent:

@@ -185,7 +185,7 @@ def test_labels() -> None:
 
 
 def _open(studio: RunningStudio, *headers: str) -> socket.socket:
-    connection = socket.create_connection(("127.0.0.1", studio.port), timeout=180)
+    connection = socket.create_connection(("127.0.0.1", studio.port), timeout=900)
     lines = [
         "POST /api/upload HTTP/1.1",
         f"Host: 127.0.0.1:{studio.port}",
