@@ -89,8 +89,11 @@ def exposed_rounds(
     starts = _MORE_STARTS if len(rows) <= _SMALL_TABLE else _STARTS
     held = np.zeros(len(rows), dtype=bool)
     if whole and len(rows) <= MOST_ROWS:
-        for share in (2, 1):  # once more without the farthest, which make all others look near
-            held |= _far_from_all(facts, rows, held, find_space, min(most, _FEW) // share)
+        for _ in range(_ROUNDS):  # once more without the farthest, which make all others look near
+            far = _far_from_all(facts, rows, held, find_space, min(most, _FEW))
+            held |= far
+            if not far.any():
+                break
     left: set[int] = set()
     found: list[tuple[Space, Floats, Flags]] = []
     for number in range(_ROUNDS):

@@ -12,7 +12,7 @@ from sfumato._arrays import Flags, Floats
 
 MOST_ROWS = 20_000  # of a table in which everybody is asked; in a larger one hardly anybody stands out
 _REFERENCE = 1 << 12  # rows among which company is looked for
-_APART = 1.5  # times what three quarters of the rows have to go
+_APART = 2.5  # times what three quarters of the rows have to go
 _BLOCK = 1 << 9
 _LARGEST = 2.0**20  # squares of so many steps, summed over 4,096 columns, are exact
 
