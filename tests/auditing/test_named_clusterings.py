@@ -12,6 +12,8 @@ from sfumato.auditing.run import audit
 from sfumato.datasets import CONFIDENTIAL, demo_table
 from tests.attack.test_atoms import clustered, mixed, named
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 QUICK = ["as-released", "moments", "atom-mean", "nearest", "atom-likelihood", "span", "cluster-sums", "affine"]
 
 

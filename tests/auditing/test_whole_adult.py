@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.usefixtures("everybody")]
 WHOLE = ["as-released", "kept-columns", "gower", "nearest", "equal-cells", "fellegi-sunter"]
 
 

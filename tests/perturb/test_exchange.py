@@ -18,6 +18,8 @@ from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb import AtomExchange
 from tests.values import FEW, exchanged
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 
 def bank(n: int = 900, seed: int = 0) -> pl.DataFrame:
     """Return a table with every kind of column, whose job says its sector."""

@@ -29,6 +29,8 @@ from sfumato.perturb.guard.shell import Collected
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
 from sfumato.perturb.perturbers import mixing
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 WINE = load_wine().data
 IRIS = load_iris().data
 CANCER = load_breast_cancer().data[:, :8]

@@ -19,6 +19,8 @@ from sfumato.perturb.guard.space import Space
 from sfumato.perturb.guard.wanted import rungs
 from tests.perturb.cases import table as plain_table
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 METHODS = [AtomMixing, AtomExchange]
 
 

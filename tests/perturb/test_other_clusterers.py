@@ -25,6 +25,8 @@ from sfumato.perturb import AdditiveNoise, AtomExchange, AtomMixing, Guarded
 from sfumato.perturb.guard.refound import Refound
 from sfumato.perturb.mechanism.recipe import Replay
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 
 @pytest.fixture(scope="module")
 def people() -> np.ndarray:

@@ -14,7 +14,7 @@ from sfumato.exceptions import ParameterError, ReceiptError, RepeatedReleaseErro
 from sfumato.pipeline.collaborate import merge, release_joint, summarize
 from tests.pipeline.tables import people
 
-pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"), pytest.mark.usefixtures("everybody")]
 OWNERS = ("bank", "shop", "tram")
 
 

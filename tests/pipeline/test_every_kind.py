@@ -20,6 +20,8 @@ from sfumato.pipeline.engines.local import LocalEngine
 from tests.perturb.test_exchange import bank
 from tests.values import FEW, exchanged
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 QUICK = {"clusterings": [2, 3], "draws": 1}
 
 

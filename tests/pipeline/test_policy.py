@@ -22,7 +22,7 @@ from tests.cli.typed import typed
 from tests.pipeline.tables import people, write
 
 KEY = sf.Key.from_insecure_seed(2)
-pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"), pytest.mark.usefixtures("everybody")]
 
 WHOLE = """
 missing_values = ["NA"]

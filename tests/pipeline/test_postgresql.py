@@ -24,7 +24,11 @@ from tests.values import FEW, exchanged
 KEY = sf.Key.from_insecure_seed(7)
 QUERY = "SELECT * FROM people ORDER BY id"
 ROLES: dict[str, Any] = {"identifier": ["id"], "keep": ["town"]}
-pytestmark = [pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"), pytest.mark.xdist_group("postgresql")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"),
+    pytest.mark.xdist_group("postgresql"),
+    pytest.mark.usefixtures("everybody"),
+]
 
 
 @pytest.fixture(scope="module")

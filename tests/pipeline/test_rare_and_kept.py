@@ -16,6 +16,8 @@ from sfumato.exceptions import SingledOutWarning
 from sfumato.files.finish import KeptCombinations
 from tests.values import FEW, exchanged
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 ONE_DRAW = "[method]\nname = 'exchange'\ndraws = 1\nclusterings = [2, 3]\n"
 
 

@@ -16,6 +16,8 @@ from tests.cli.test_first_commands import run
 from tests.cli.typed import typed
 from tests.pipeline.tables import people, read, write
 
+pytestmark = pytest.mark.usefixtures("everybody")
+
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:

@@ -17,7 +17,7 @@ from tests.pipeline.tables import people, read, write
 
 KEY = sf.Key.from_insecure_seed(7)
 METHODS = [row for row in sf.methods() if not row.wraps and row.row_preserving and not row.draws_rows]
-pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"), pytest.mark.usefixtures("everybody")]
 
 
 @pytest.fixture(scope="module")

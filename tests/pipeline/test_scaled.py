@@ -15,7 +15,7 @@ from sfumato.core.numbers import round_range
 from sfumato.exceptions import ParameterError, ReceiptError, SfumatoError
 from sfumato.metrics import misclassification_rate
 
-pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"), pytest.mark.usefixtures("everybody")]
 
 
 @pytest.fixture(scope="module")

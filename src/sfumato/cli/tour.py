@@ -74,12 +74,14 @@ def tour(key: Key, on_line: Callable[[Line], None] | None = None) -> list[Line]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SfumatoWarning)
             released = perturber.fit_transform(table).select(CONFIDENTIAL).to_numpy().astype(np.float64)
+        held = perturber.held_back_rows()
+        left = np.delete(original, held, axis=0)
         line = Line(
             row.id,
             row.name,
-            misclassification_rate(before, _clusters(released)),
-            min_variance_security(original, released),
-            hiding_failure(original, released),
+            misclassification_rate(_clusters(left) if held else before, _clusters(released)),
+            min_variance_security(left, released),
+            hiding_failure(left, released),
             next((one.text for one in row.known_breaks if not one.when), "none known to us"),
         )
         lines.append(line)
