@@ -155,7 +155,7 @@ def test_decimals_and_bounds_hold() -> None:
 def test_the_guard_holds_the_rows_of_other_methods(inner) -> None:
     method = Guarded(inner, insecure_seed=1)
     released = method.fit_transform(CANCER)
-    assert max(shared_starts(method, CANCER, released)) <= 0.02
+    assert max(shared_starts(method, CANCER, released)) <= 0.04
     assert not (released == CANCER).all(axis=1).any()
     # strong noise alone does lose them
     if isinstance(inner, AdditiveNoise):

@@ -103,7 +103,7 @@ def test_an_audit_with_the_receipt_looks_at_those_who_were_released(released) ->
     out = pl.read_csv(folder / "out.csv")
     found = sf.audit(table, out, key=KEY, receipt=folder / "receipt", utility=False, attacks=["nearest"])
     assert any(f"{len(far)} row(s) were held back" in note for note in found.notes)
-    assert found.grade in {"A", "B"}  # the kept town narrows it down
+    assert found.grade != "F"  # as it would be if rows did not stand beside their own
 
 
 def test_a_table_of_few_people_is_refused_unless_the_owner_insists(tmp_path, monkeypatch) -> None:

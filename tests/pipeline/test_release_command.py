@@ -30,7 +30,11 @@ def release(data: Path, *more: str, out: str = "out.csv", start=typed):
 
 
 def test_three_lines_say_what_was_done_dropped_and_must_be_known_and_a_note_what_is_kept(data: Path) -> None:
-    done = release(data, start=run)
+    refused = release(data, start=run)
+    assert refused.returncode == 3
+    assert "a table of 150 rows is too small" in refused.stderr
+    assert "--set exposed=publish" in refused.stderr
+    done = release(data, "--set", "exposed=publish", start=run)
     assert done.returncode == 0, done.stderr
     did, dropped, know, note = done.stdout.splitlines()
     assert note.startswith("note: ")

@@ -34,6 +34,8 @@ _OPTIONS = {
     "table_name": "--table",
 }
 _PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})=(\[[^\]]*\]|'[^']*'|\"[^\"]*\"|True|\.\.\.)")
+# parameters of methods, which are set by their names
+_SETTING = re.compile(r"\b(clusterings|exposed|most_held_back)=(\"[^\"]*\"|[0-9.]+[0-9])")
 
 
 def as_typed(text: str) -> str:
@@ -45,6 +47,8 @@ def as_typed(text: str) -> str:
     'drop it with --id name, or release it unchanged with --keep name; --force replaces it'
     >>> as_typed("say how the file is written, with sfumato.CsvFile: escape='backslash'")
     'say how the file is written: --escape backslash'
+    >>> as_typed('allow more with most_held_back=0.05, or insist with exposed="publish"')
+    'allow more with --set most_held_back=0.05, or insist with --set exposed=publish'
     """
 
     def option(found: re.Match[str]) -> str:
@@ -54,7 +58,8 @@ def as_typed(text: str) -> str:
         words = [shlex.quote(word.strip().strip("'\"")) for word in value.strip("[]").split(",")]
         return " ".join(f"{flag} {word}" for word in words)
 
-    return _PARAMETER.sub(option, text.replace(", with sfumato.CsvFile:", ":"))
+    told = _PARAMETER.sub(option, text.replace(", with sfumato.CsvFile:", ":"))
+    return _SETTING.sub(lambda found: f"--set {found[1]}={shlex.quote(found[2].strip(chr(34)))}", told)
 
 
 def cluster_numbers(text: str) -> tuple[int, ...]:

@@ -180,7 +180,7 @@ class KeyedMethod(Hidden):
             raise DataError(
                 f"a table of {facts.n_rows:,} rows is too small for {name}: with fewer than "
                 f"{self._perturber._fewest_rows} people nobody has company, and most of them can be told",
-                hint='do not hand it out, or insist: parameters={"exposed": "publish"} releases it all the same',
+                hint='do not hand it out, or insist: exposed="publish" releases it all the same',
             )
 
     def rounds(self, facts: Facts) -> Rounds:
