@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
+from sfumato.core.sharing import share
 
 _ATTACKS = ("affine", "shaped-affine", "ransac", "ridge")
 
@@ -66,8 +67,10 @@ def measure_curve(
         known = [1, 2, 3, (d + 1) // 2, d, d + 1, d + 2, 2 * d, 3 * d + 6, n_rows // 10]
     sizes = sorted({size for size in known if 1 <= size <= max(1, n_rows // 2)})
     points = []
+    asked = [(attack, size) for size in sizes for attack in _ATTACKS]
+    ran = dict(zip(asked, share(lambda one: done.get(one) or referee.run(*one), asked), strict=True))
     for size in sizes:
-        results = [done.get((attack, size)) or referee.run(attack, size) for attack in _ATTACKS]
+        results = [ran[attack, size] for attack in _ATTACKS]
         scored = [result for result in results if result.rate is not None]
         if scored:
             best = max(scored, key=lambda result: result.lift or 0.0)

@@ -14,6 +14,8 @@ from sfumato.auditing.effort import effort_named
 from sfumato.auditing.model import Audit
 from sfumato.auditing.session import AuditSession, describe_method
 from sfumato.auditing.unordered import as_many_rows
+from sfumato.core.sharing import shared_by
+from sfumato.core.tiles import workers
 from sfumato.exceptions import ParameterError, nearest_name
 from sfumato.frames.coded import count_both
 from sfumato.frames.frame import is_dataframe, numeric_in_both, take_rows
@@ -49,6 +51,8 @@ def audit(
     seconds: float | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Audit:
     """Attack a release the way an adversary would, and measure what it is still good for.
 
@@ -102,6 +106,9 @@ def audit(
         Chooses known people, targets and starts; the audit repeats exactly with the same one. Default: 0.
     progress : callable, optional
         Called with (what is being done, share done).
+    threads, n_jobs : int, optional
+        Workers; the audit does not depend on it. `n_jobs` is scikit-learn's name for it. Default: one for each
+        processor that the process may use.
 
     Returns
     -------
@@ -138,29 +145,32 @@ def audit(
         original, released, uneven = as_many_rows(original, released, seed=seed)
         order = "not known" if uneven else None
         unknown = (*unknown, uneven) if uneven else unknown
-    session = AuditSession(
-        original,
-        released,
-        method=about,
-        order=order,
-        columns=columns,
-        leave_out=leave_out,
-        population=population,
-        releases=releases,
-        categories=categories,
-        kept=(*kept, *stay),
-        seed=seed,
-        effort=effort_named(effort, seconds=seconds).name,
-        shadows=shadows,
-    )
-    return session.run(
-        attacks,
-        known_rows,
-        utility=({"chameleon": chameleon} | ({} if clusters is None else {"clusters": clusters})) if utility else None,
-        notes=unknown,
-        call=_call(session.method, known_rows, attacks, clusters, utility, effort, seed),
-        progress=progress,
-    )
+    with shared_by(workers(threads, n_jobs)):
+        session = AuditSession(
+            original,
+            released,
+            method=about,
+            order=order,
+            columns=columns,
+            leave_out=leave_out,
+            population=population,
+            releases=releases,
+            categories=categories,
+            kept=(*kept, *stay),
+            seed=seed,
+            effort=effort_named(effort, seconds=seconds).name,
+            shadows=shadows,
+        )
+        return session.run(
+            attacks,
+            known_rows,
+            utility=({"chameleon": chameleon} | ({} if clusters is None else {"clusters": clusters}))
+            if utility
+            else None,
+            notes=unknown,
+            call=_call(session.method, known_rows, attacks, clusters, utility, effort, seed),
+            progress=progress,
+        )
 
 
 def _require_columns(kept: Sequence[str], original: Any, released: Any) -> None:

@@ -51,12 +51,15 @@ from sfumato.auditing.whole.company import Company, in_miners_space, nearest_of_
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import threads_here
+from sfumato.core.tiles import in_order
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.whole import read_whole
 
 Known = int | Sequence[int] | None
 
 _IDLE = {"ineffective"}
+_MOST_CELLS = 1 << 27  # of the tables that attacks look at, all together: each has a few copies of its own
 _TELLS = 0.05  # lift at which an attack in place shows that rows stand in their places
 
 
@@ -219,7 +222,7 @@ class AuditSession(Hidden):
             )
 
     def attack(self, names: Sequence[str] | None = None, known: Known = None) -> Iterator[tuple[Any, Result]]:
-        """Run attacks, one after the other, and yield the catalogue's row and the result of each.
+        """Run attacks, several at a time, and yield the catalogue's row and the result of each, in its order.
 
         Parameters
         ----------
@@ -229,19 +232,29 @@ class AuditSession(Hidden):
             How many people the attacker knows, or which rows; asked beside each attack's own number, because knowing
             more must never look safer.
         """
+        jobs: list[tuple[Any, tuple[Any, ...]]] = []
         for row in attack_catalogue() if names is not None else self.attacks:
             if names is not None and row.id not in names:
                 continue
-            referee = (self.whole_referee if row.whole else None) or self.referee
-            runs: list[tuple[Any, ...]] = [()]
+            jobs.append((row, ()))
             if known is not None and row.goal == "values" and {"records", "pairs"} & set(row.needs):
-                runs.append((known,))
-            for more in runs:
-                result = referee.run(row.id, *more)
-                self.results.append(result)
-                if not more:
-                    self._by_known[row.id, result.known] = result
-                yield row, result
+                jobs.append((row, (known,)))
+
+        def run(job: tuple[Any, tuple[Any, ...]]) -> Result:
+            row, more = job
+            referee = (self.whole_referee if row.whole else None) or self.referee
+            return referee.run(row.id, *more)
+
+        for (row, more), result in zip(jobs, in_order(jobs, run, self._side_by_side), strict=True):
+            self.results.append(result)
+            if not more:
+                self._by_known[row.id, result.known] = result
+            yield row, result
+
+    @property
+    def _side_by_side(self) -> int:
+        """How many attacks run at the same time: as many as there are threads, and as memory has room for."""
+        return max(1, min(threads_here(), _MOST_CELLS // max(1, self.tables.original.size)))
 
     @cached_property
     def curve(self) -> Any:

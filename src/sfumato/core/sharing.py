@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
@@ -79,18 +79,26 @@ def share(work: Callable[[T], U], items: Sequence[T], *, largest_first: Callable
         sizes = [largest_first(item) for item in items]
         order.sort(key=lambda at: -sizes[at])
 
-    def alone(item: T) -> U:
-        _threads.set(1)
-        return work(item)
-
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        # each in a context of its own: it knows who may stop it, and how numpy treats overflow
-        futures = {at: pool.submit(copy_context().run, alone, items[at]) for at in order}
+        futures = {at: submit_alone(pool, work, items[at]) for at in order}
         try:
             return [futures[at].result() for at in range(len(items))]
         finally:
             for future in futures.values():
                 future.cancel()
+
+
+def submit_alone(pool: ThreadPoolExecutor, work: Callable[[T], U], item: T) -> Future[U]:
+    """Let a pool do work(item), for which there is one thread then.
+
+    It has a copy of the caller's context: it knows who may stop it, and how numpy treats overflow.
+    """
+
+    def alone() -> U:
+        _threads.set(1)
+        return work(item)
+
+    return pool.submit(copy_context().run, alone)
 
 
 class _OneThread:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.numbers import whole_number
-from sfumato.core.sharing import processors, threads_here
+from sfumato.core.sharing import one_blas_thread, processors, submit_alone, threads_here
 from sfumato.exceptions import ParameterError
 
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
@@ -119,11 +119,11 @@ def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterat
     if threads == 1:
         yield from map(work, items)
         return
-    with ThreadPoolExecutor(threads) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[U]] = deque()
         try:
             for item in items:
-                waiting.append(pool.submit(work, item))
+                waiting.append(submit_alone(pool, work, item))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:

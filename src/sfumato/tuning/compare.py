@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.auditing.grading import GRADES
 from sfumato.auditing.utility.yardstick import Yardstick
+from sfumato.core.tiles import in_order, workers
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.frames.frame import numeric_columns
 from sfumato.perturb.catalogue import method
@@ -17,7 +18,15 @@ from sfumato.tuning.budget import time_left
 from sfumato.tuning.comparison import Compared, Comparison, LeftOut, compared, pareto_front
 from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
-from sfumato.tuning.trial import Trial, attack_release, measure, release_trial, takes_every_kind, trial_key
+from sfumato.tuning.trial import (
+    Trial,
+    attack_release,
+    measure,
+    quiet_threads,
+    release_trial,
+    takes_every_kind,
+    trial_key,
+)
 
 Progress = Callable[[str, float], None]
 
@@ -34,6 +43,8 @@ def compare(
     max_rows: int = MOST_ROWS,
     seed: int = 0,
     progress: Progress | None = None,
+    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Comparison:
     """Release a table with every method, attack each release, and set what it hides against what it costs.
 
@@ -65,6 +76,9 @@ def compare(
         The same seed gives the same comparison. Default: 0.
     progress : callable, optional
         Called with (what is being done, share done).
+    threads, n_jobs : int, optional
+        Workers; the comparison does not depend on it. `n_jobs` is scikit-learn's name for it. Default: one for each
+        processor that the process may use.
 
     Returns
     -------
@@ -84,7 +98,7 @@ def compare(
         methods = [methods]
     if methods is not None and not methods:
         raise ParameterError("methods is empty: there is nothing to compare", hint="leave it out to compare all")
-    left = time_left(budget, time.monotonic)
+    shared, left = workers(threads, n_jobs), time_left(budget, time.monotonic)
     wanted = asked_policy(policy, identifier, keep)
     identifier, keep = wanted.columns.identifier, wanted.columns.keep
     own = policy_setting(wanted)
@@ -112,16 +126,23 @@ def compare(
             subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed, categories=subject.categories
         )
         trials.append([])
-        for setting in part:
-            tell(setting.label, done / len(settings))
-            done += 1
+
+        def attempt(setting: Setting, subject: Subject = subject, yardstick: Yardstick = yardstick) -> Trial | LeftOut:
             if left() < 0.0:
-                left_out.append(LeftOut(label=setting.label, reason="no time left in the budget"))
-                continue
+                return LeftOut(label=setting.label, reason="no time left in the budget")
             try:
-                trials[-1].append(_try(subject, setting, yardstick, seed))
+                return _try(subject, setting, yardstick, seed)
             except SfumatoError as error:
-                left_out.append(LeftOut(label=setting.label, reason=error.message))
+                return LeftOut(label=setting.label, reason=error.message)
+
+        with quiet_threads():
+            for setting, found in zip(part, in_order(part, attempt, shared), strict=True):
+                tell(setting.label, done / len(settings))
+                done += 1
+                if isinstance(found, Trial):
+                    trials[-1].append(found)
+                else:
+                    left_out.append(found)
     tell("done", 1.0)
     tried = tuple(
         compared(trial, method(trial.setting.method).name, best=best, numbers_only=bool(full) and number > 0)

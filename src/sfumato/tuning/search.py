@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Protocol
 
 from sfumato.auditing.grading import GRADES
+from sfumato.core.sharing import threads_here
+from sfumato.core.tiles import in_order
 from sfumato.exceptions import SfumatoError
 from sfumato.tuning.space import Candidate, neighbours
 
@@ -144,9 +146,12 @@ def search(
         return Searched((), (), Counts(stages.looked, 0, 0, stages.refused))
     checked = stages.check(scored, enough=2 * finalists, until=0.20, share=(0.60, 0.80))
     final = []
-    for number, candidate in enumerate(_seats(checked, finalists, limit)):
+    seated = _seats(checked, finalists, limit)
+    for number, (candidate, score) in enumerate(
+        zip(seated, in_order(seated, assess.thorough, threads_here()), strict=True)
+    ):
         tell(f"full audit of {candidate.method}", 0.80 + 0.20 * number / finalists)
-        final.append((candidate, assess.thorough(candidate)))
+        final.append((candidate, score))
     final.sort(key=lambda item: merit(item[1], limit))
     scored |= checked
     ranked = sorted(scored.items(), key=lambda item: merit(item[1], limit))
@@ -186,28 +191,45 @@ class _Stages:
         """Look at candidates cheaply until the source or the time of the stage ends."""
         found: dict[Candidate, tuple[float, float]] = {}
         began = self.time_left()
-        for number, candidate in enumerate(source):
+
+        def over() -> bool:
+            return self.time_left() < until and self.looked >= _LEAST_LOOKS
+
+        timely = takewhile(lambda _: not over(), source)
+        for number, (candidate, outcome) in enumerate(in_order(timely, self._cheap, self._threads)):
             left = self.time_left()
-            if left < until and self.looked >= _LEAST_LOOKS:
-                break
             whole = total or self.most
             done = number / whole if whole else (began - left) / max(began - until, 1e-9)
             self.tell(f"trying {candidate.method}", share[0] + (share[1] - share[0]) * min(1.0, done))
-            try:
-                found[candidate] = self.assess.cheap(candidate)
-                self.looked += 1
-            except SfumatoError:
+            if outcome is None:
                 self.refused += 1
+            else:
+                found[candidate] = outcome
+                self.looked += 1
         return found
+
+    @property
+    def _threads(self) -> int:
+        """How many candidates are tried side by side; with a budget of time one, because each is asked for its time."""
+        return 1 if self.most is None else threads_here()
+
+    def _cheap(self, candidate: Candidate) -> tuple[Candidate, tuple[float, float] | None]:
+        try:
+            return candidate, self.assess.cheap(candidate)
+        except SfumatoError:
+            return candidate, None
 
     def attack(self, chosen: list[Candidate], *, until: float, share: tuple[float, float]) -> dict[Candidate, Score]:
         """Attack candidates roughly until the list or the time of the stage ends."""
         found: dict[Candidate, Score] = {}
-        for number, candidate in enumerate(chosen):
-            if self.attacked >= _LEAST_ATTACKS and self.time_left() < until:
-                break
+
+        def over() -> bool:
+            return self.attacked >= _LEAST_ATTACKS and self.time_left() < until
+
+        scores = in_order(takewhile(lambda _: not over(), chosen), self.assess.quick, self._threads)
+        for number, (candidate, score) in enumerate(zip(chosen, scores, strict=False)):
             self.tell(f"attacking {candidate.method}", share[0] + (share[1] - share[0]) * number / len(chosen))
-            found[candidate] = self.assess.quick(candidate)
+            found[candidate] = score
             self.attacked += 1
         return found
 
@@ -219,14 +241,21 @@ class _Stages:
         Rough figures favour the lucky: of many candidates the one that looks best is often one that is not.
         """
         found: dict[Candidate, Score] = {}
-        queue = _best_and_safest(scored, self.limit)
-        for candidate in queue[: 6 * enough]:
-            within = sum(score.excess <= self.limit for score in found.values())
-            if within >= enough or (len(found) >= enough and self.time_left() < until):
+        queue = _best_and_safest(scored, self.limit)[: 6 * enough]
+
+        def within() -> int:
+            return sum(score.excess <= self.limit for score in found.values())
+
+        def over() -> bool:
+            return within() >= enough or (len(found) >= enough and self.time_left() < until)
+
+        closer = in_order(takewhile(lambda _: not over(), queue), self.assess.closer, self._threads)
+        for candidate, excess in zip(queue, closer, strict=False):
+            if over():  # several are measured at a time: those that one thread would not have measured do not count
                 break
-            done = max(within / enough, len(found) / (6 * enough))
+            done = max(within() / enough, len(found) / (6 * enough))
             self.tell(f"checking {candidate.method}", share[0] + (share[1] - share[0]) * done)
-            found[candidate] = replace(scored[candidate], excess=self.assess.closer(candidate))
+            found[candidate] = replace(scored[candidate], excess=excess)
         return found
 
 

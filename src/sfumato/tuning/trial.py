@@ -6,7 +6,8 @@ The keys of trials come from a seed so that a search repeats; no release of a tr
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,18 @@ class Trial:
     def linkage(self) -> float | None:
         """Share of people whose row the best linkage finds."""
         return best_linkage(self.audit)
+
+
+@contextmanager
+def quiet_threads() -> Iterator[None]:
+    """Silence what trials on several threads would silence each for itself: filters of warnings belong to all threads.
+
+    What one thread puts back may be what another one has set; here it is put back when all have ended.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SfumatoWarning)
+        warnings.filterwarnings("ignore", message="Number of distinct clusters")
+        yield
 
 
 def trial_key(seed: int, repetition: int) -> Key:

@@ -9,6 +9,8 @@ from typing import Any
 
 from sfumato.auditing.effort import effort_named
 from sfumato.auditing.grading import GRADES
+from sfumato.core.sharing import shared_by
+from sfumato.core.tiles import workers
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.perturb.catalogue import methods as catalogue
@@ -23,7 +25,7 @@ from sfumato.tuning.search import Searched, search
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.space import candidates as candidate_stream
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
-from sfumato.tuning.trial import EXCHANGE
+from sfumato.tuning.trial import EXCHANGE, quiet_threads
 from sfumato.tuning.tuned import DialPoint, Finalist, Tried, Tuned, figures_of
 
 Progress = Callable[[str, float], None]
@@ -51,6 +53,8 @@ def tune(
     seed: int = 0,
     dial: bool = False,
     progress: Progress | None = None,
+    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Tuned:
     """Search methods and parameters: misclassification within a limit, then the best grade, then the most hidden.
 
@@ -97,6 +101,9 @@ def tune(
         ladder hide and keep on this table. Default: False.
     progress : callable, optional
         Called with (what is being done, share done).
+    threads, n_jobs : int, optional
+        Workers; without a budget of time the result does not depend on it. `n_jobs` is scikit-learn's name for it.
+        Default: one for each processor that the process may use.
 
     Returns
     -------
@@ -137,30 +144,34 @@ def tune(
     names = [name for name in names if name not in numbers_only]
     subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed, every_kind=every_kind)
     tell("clusters of the original", 0.0)
-    assess = TableAssessor(subject, clusters, seed, limit)
-    found = search(
-        candidate_stream(seed, names),
-        assess,
-        limit=limit,
-        time_left=left,
-        most=candidates,
-        seed=seed,
-        progress=lambda what, share: tell(what, _SEARCHING * share),
-    )
-    if not found.finalists:
-        raise DataError("no method applies to this table", hint="see: sfumato compare")
+    with quiet_threads(), shared_by(workers(threads, n_jobs)):
+        assess = TableAssessor(subject, clusters, seed, limit)
+        found = search(
+            candidate_stream(seed, names),
+            assess,
+            limit=limit,
+            time_left=left,
+            most=candidates,
+            seed=seed,
+            progress=lambda what, share: tell(what, _SEARCHING * share),
+        )
+        if not found.finalists:
+            raise DataError("no method applies to this table", hint="see: sfumato compare")
 
-    def repeat(candidate: Any, number: int) -> Any:
-        tell(f"repeating {candidate.method} with another key", _SEARCHING + (0.95 - _SEARCHING) * number / REPETITIONS)
-        return assess.repeat(candidate, number)
+        def repeat(candidate: Any, number: int) -> Any:
+            tell(
+                f"repeating {candidate.method} with another key",
+                _SEARCHING + (0.95 - _SEARCHING) * number / REPETITIONS,
+            )
+            return assess.repeat(candidate, number)
 
-    confirmed = confirm(found.finalists, repeat, limit=limit, min_grade=min_grade, repetitions=REPETITIONS)
-    ladders = [name for name in (*names, *numbers_only) if name == (EXCHANGE if subject.kinds else DEFAULT_METHOD)]
-    points = (
-        measure_dial(subject, ladders[0], seed, lambda what, share: tell(what, 0.95 + 0.05 * share))
-        if (dial and ladders)
-        else ()
-    )
+        confirmed = confirm(found.finalists, repeat, limit=limit, min_grade=min_grade, repetitions=REPETITIONS)
+        ladders = [name for name in (*names, *numbers_only) if name == (EXCHANGE if subject.kinds else DEFAULT_METHOD)]
+        points = (
+            measure_dial(subject, ladders[0], seed, lambda what, share: tell(what, 0.95 + 0.05 * share))
+            if (dial and ladders)
+            else ()
+        )
     tell("done", 1.0)
     notes = [*subject.notes, *_refused(numbers_only, others), *_left_out([*names, *numbers_only])]
     return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes, wanted, points)

@@ -22,6 +22,7 @@ from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError,
 from sfumato.attack.engine.knowledge import guess_links
 from sfumato.attack.engine.transforms import narrowed
 from sfumato.attack.linkage.linking import standardise
+from sfumato.core.sharing import threads_here
 
 if TYPE_CHECKING:
     from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
@@ -166,7 +167,7 @@ def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, 
 def _nearest_pairs(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the pairs of rows of both tables that are each other's nearest, and how much nearer than the next row."""
     both = np.vstack(narrowed(first, second))
-    apart, near = cKDTree(both).query(both, k=3, workers=-1)
+    apart, near = cKDTree(both).query(both, k=3, workers=threads_here())
     me = np.arange(len(both))
     # among equal rows a row need not be the first of its own neighbours
     own = near == me[:, None]
