@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.core.sharing import shared_by
 from sfumato.exceptions import DataError
 from sfumato.perturb.mechanism.parameters import Options, Span, check_parameter
 from sfumato.tuning.held_out import confirm
@@ -66,6 +67,14 @@ def test_the_search_finds_the_best_point_within_the_limit(noise: float) -> None:
     assert score.residual > 0.5, "a share of 0.6 is the best there is"
     assert found.counts.not_applicable == 40
     assert space.calls["thorough"] == len(found.finalists) < space.calls["closer"] < space.calls["quick"]
+
+
+def test_any_number_of_threads_finds_the_same() -> None:
+    found = []
+    for threads in (1, 5, 16):
+        with shared_by(threads):
+            found.append(search(source(), Known(0.01), limit=0.06, time_left=lambda: 1.0, most=81))
+    assert found[0] == found[1] == found[2]
 
 
 def test_a_candidate_that_loses_nothing_keeps_a_seat_among_the_finalists() -> None:
