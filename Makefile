@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
+.PHONY: private help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -62,6 +62,9 @@ compat: ## smoke test with the oldest and the newest supported libraries, each i
 
 bench: $(STAMP) ## the benchmark suite, or BENCH=kernels,files of it: into benchmarks/results.json and docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py $(BENCH)
+
+private: $(STAMP) ## what differential privacy costs beside peers, into docs/dp.md (needs SFUMATO_DATA; benchmarks/private.py says how to get peers)
+	$(BIN)/python benchmarks/private.py
 
 bench-memory: $(STAMP) ## release a CSV file of 2 GB in less than 1 GB of memory; writes benchmarks/release_memory.json
 	$(BIN)/python benchmarks/release_memory.py

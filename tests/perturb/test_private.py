@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 
 import sfumato as sf
 from sfumato.core.rows import PeopleRows, RecordIds, RowRange
+from sfumato.core.travel import learnt_of, pack
 from sfumato.exceptions import DataError, ParameterError, PolicyError
 from sfumato.perturb import PrivateMixture
 from sfumato.perturb.private import fitting
@@ -141,6 +142,41 @@ def test_clusters_survive_at_epsilon_one() -> None:
     best = KMeans(5, n_init=3, random_state=0).fit(rows)
     found = KMeans(5, n_init=3, random_state=0).fit(made)
     assert -found.score(rows) < 1.05 * best.inertia_
+
+
+def test_clusters_survive_bounds_that_are_far_too_wide() -> None:
+    rows = clusters(20_000, seed=3)
+    made = PrivateMixture(epsilon=3.0, bounds=(-4000, 4000)).fit_transform(rows)
+    best = KMeans(5, n_init=3, random_state=0).fit(rows)
+    assert -KMeans(5, n_init=3, random_state=0).fit(made).score(rows) < 1.05 * best.inertia_
+
+
+def test_a_release_reads_the_table_hardly_more_often_than_one_that_fits_k_means(tmp_path: Path) -> None:
+    table = pl.DataFrame(clusters(3000).round(3), schema=list("abcd"))
+    table.write_csv(tmp_path / "in.csv")
+    passes = {}
+    told = {"dp": {"bounds": [-40.0, 40.0], "epsilon": 5.0}, "mix": {"clusterings": [8], "draws": 1}}
+    for name, parameters in told.items():
+        (tmp_path / name).mkdir()  # a history of its own each
+        key = tmp_path / name / "a.key"
+        done = sf.release(tmp_path / "in.csv", tmp_path / f"{name}.csv", method=name, parameters=parameters, key=key)
+        passes[name] = done.passes
+    assert passes["dp"] <= passes["mix"] + 3
+    assert passes["dp"] == 9, "look, two histograms (one with the ball), three rounds, mixture, who is left, write"
+
+
+def test_what_is_held_does_not_grow_with_the_rows() -> None:
+    setting = fitting.Setting((0, 1, 2, 3), np.full(4, -40.0), np.full(4, 40.0), (), 1, 5.0, 1e-6)
+    rounds = fitting.mixture_rounds(setting)
+    wanted = next(rounds)
+    for _ in range(5):
+        sizes = set()
+        for n in (2000, 8000):
+            full = wanted.fresh()
+            full.add(clusters(n).T, RowRange(0, n))
+            sizes.add(len(pack(learnt_of(full))))
+        assert len(sizes) == 1
+        wanted = rounds.send(full)
 
 
 def test_bounds_come_from_the_owner_or_from_the_budget_never_from_the_table() -> None:
