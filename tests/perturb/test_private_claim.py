@@ -53,7 +53,7 @@ def test_all_measurements_of_a_fit_together_stay_below_the_claim() -> None:
 
 @pytest.mark.parametrize("sabotage", ["half the noise", "no clipping", "shares spent twice"])
 def test_an_audit_says_the_claim_and_finds_out_what_breaks_it(monkeypatch: pytest.MonkeyPatch, sabotage: str) -> None:
-    table = np.random.default_rng(0).normal(size=(600, 2))
+    table = np.random.default_rng(0).normal(size=(617, 2))
     made = PrivateMixture(epsilon=3.0, bounds=(-9.0, 9.0))
     told: dict[str, Any] = {"method": made, "attacks": ["as-released"], "utility": False, "effort": "quick"}
     released = made.fit_transform(table)
@@ -62,6 +62,10 @@ def test_an_audit_says_the_claim_and_finds_out_what_breaks_it(monkeypatch: pytes
     assert honest.claim.status == "not exceeded"
     assert "claims (epsilon, delta)-differential privacy with epsilon 3" in honest.verdict
     assert "does not exceed it" in honest.to_text()
+    everybody = honest.to_html(public=True)  # grade, rows and utility are of the table, without noise
+    assert "does not exceed it" in everybody
+    assert "617" not in everybody
+    assert f"grade {honest.grade.lower()}" not in everybody.lower()
     real = Accountant.noisy
     if sabotage == "half the noise":
         monkeypatch.setattr(Accountant, "noisy", lambda self, values, far, rho: real(self, values, far / 2, rho))
