@@ -10,10 +10,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from sfumato.core.rows import WordStream
+from sfumato.core.tiles import spans, tile_rows
 
 HERE = Path(__file__).resolve().parent
 
@@ -64,6 +70,20 @@ def fastest(
             run()
             best[name] = min(best[name], clock() - start)
     return best
+
+
+def copy_and_stream(table: np.ndarray, threads: int) -> None:
+    """Copy a table and make as many random words, in tiles that stay in the cache."""
+    out, stream = np.empty_like(table), WordStream(bytes(32))
+
+    def one(span: tuple[int, int]) -> None:
+        start, stop = span
+        out[start:stop] = table[start:stop]
+        for _ in range(table.shape[1]):
+            stream.read(start, stop - start)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(one, spans(len(table), tile_rows(table.shape[1]))))
 
 
 def in_a_process(script: str, *arguments: object, environment: Mapping[str, str] | None = None) -> dict[str, Any]:

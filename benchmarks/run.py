@@ -27,6 +27,7 @@ SECTIONS = (
     "kernels",
     "summaries",
     "threads",
+    "cores",
     "startup",
     "growth",
     "mixing",

@@ -20,7 +20,16 @@ def scaling_page(results: dict[str, Any]) -> str:
     results : dict
         What `benchmarks/run.py` has measured, by section.
     """
-    return "\n".join([_HEAD, *_methods(results.get("kernels")), _GROWTH, *_growth(results.get("large")), _FURTHER])
+    return "\n".join(
+        [
+            _HEAD,
+            *_methods(results.get("kernels")),
+            _GROWTH,
+            *_growth(results.get("large")),
+            *_cores(results.get("cores")),
+            _FURTHER,
+        ]
+    )
 
 
 def _methods(kernels: dict[str, Any] | None) -> list[str]:
@@ -50,6 +59,22 @@ def _growth(large: dict[str, Any] | None) -> list[str]:
     return lines
 
 
+def _cores(cores: dict[str, Any] | None) -> list[str]:
+    if not cores:
+        return ["", "## Cores", "Not measured yet: `make bench BENCH=cores`.", "", _CHOOSE]
+    head = ["", "## Cores, measured", f"{cores['note']} Measured on {cores['measured']}, load average {cores['load']}."]
+    lines = [*head, "", "| " + " | ".join(cores["columns"]) + " |", "|---|" + "---:|" * (len(cores["columns"]) - 1)]
+    for name, seconds, *others in cores["rows"]:
+        cells = [f"{seconds:.2f}", *("" if one is None else f"{one:.2f}" for one in others)]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return [*lines, "", _CHOOSE]
+
+
+_CHOOSE = """`make bench BENCH=cores` prints the same for the machine at hand. How to choose: leave `threads` alone, which takes all
+processors that the process may use, and give fewer where something else has to run beside it. Rows and attacks are shared out in
+whole pieces, results never depend on how many, and work inside work does not multiply. Methods that add noise to rows come to
+the speed of memory first, so that threads beyond that help little; mixing, audits, `compare` and `tune` compute, and go on.
+Memory grows with threads by a few tiles each, and in audits by a few copies of the table for every attack that runs beside others."""
 _HEAD = """# Scaling
 
 Made by `make bench` from the catalogue and from measured results; see [benchmarks](benchmarks.md) for the machine.
@@ -78,7 +103,8 @@ Folders of Parquet files with ten columns, additive noise, shuffled by the key, 
 """
 _FURTHER = """
 ## Further
-- *More cores on one machine*: `threads=` of `sf.release` (all by default). Batches are independent; the shuffle sorts its
+- *More cores on one machine*: `threads=` or `n_jobs=` of releases, perturbers, audits, `compare` and `tune` (all that the process
+  may use by default; limits of control groups count). Batches are independent; the shuffle sorts its
   buckets side by side.
 - *More machines*: [Spark](spark.md), with the same bytes. A pass is one job over the partitions; summaries of a few kilobytes
   to megabytes come back to the driver.
