@@ -22,6 +22,7 @@ from sfumato.exceptions import ParameterError
 from sfumato.frames.frame import read_frame
 from sfumato.metrics import misclassification_rate
 from sfumato.perturb import AdditiveNoise, AtomExchange, AtomMixing, Guarded
+from sfumato.perturb.guard.foreign import _usual
 from sfumato.perturb.guard.refound import Refound
 from sfumato.perturb.mechanism.recipe import Replay
 
@@ -97,6 +98,11 @@ def test_a_mixture_beside_the_ladder_keeps_its_spikes(method) -> None:
     assert misclassification_rate(before, after) < 0.05
     not_named = method("ladder", draws=1, insecure_seed=1, exposed="publish").fit_transform(table)
     assert misclassification_rate(before, find_labels(name, inside(not_named, table), 0, len(table))) > 0.1
+
+
+def test_of_several_runs_the_usual_one_is_kept() -> None:
+    usual, other = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 1, 0, 2])
+    assert _usual([other, usual, usual[::-1] * -1 + 2]) is usual
 
 
 def test_nobody_is_marked_with_fewer_than_nine_others() -> None:

@@ -22,6 +22,7 @@ from sfumato._arrays import Floats, Integers
 from sfumato.cluster.by_name import OTHERS, find_labels, read_clusterer, split_name
 from sfumato.cluster.label_tree import grow_tree
 from sfumato.cluster.labelled import label_prototypes
+from sfumato.cluster.lattice_kmeans import other_labels
 from sfumato.core.linear import LARGEST_STEPS
 from sfumato.core.stream import Streams
 from sfumato.exceptions import ParameterError
@@ -125,7 +126,7 @@ def _by_name(text: str, rows: Rows, streams: Streams, seed: int) -> Given:
     inside, steps = rows.first(clusterer.most_rows)
     labels = finer = None
     try:
-        labels = find_labels(text, inside, seed, rows.n_rows)
+        labels = _usual([find_labels(text, inside, seed + run, rows.n_rows) for run in range(clusterer.runs)])
         if rows.marked and clusterer.parts > 1 and number is not None:
             most = max(int(number), len(inside) // _ROWS_OF_A_PART)  # small tables have no room for finer cuts
             finer = find_labels(
@@ -139,6 +140,12 @@ def _by_name(text: str, rows: Rows, streams: Streams, seed: int) -> Given:
         )
     made = _kept(text, rows, steps, labels, streams, seed, finer)
     return made if made.tree is None else made._replace(tree=replace(made.tree, name=text))
+
+
+def _usual(runs: list[Integers]) -> Integers:
+    """Return the labels that disagree least with the others."""
+    wrong = [sum(other_labels(one - one.min(), other - other.min()) for other in runs) for one in runs]
+    return runs[int(np.argmin(wrong))]
 
 
 def _kept(
