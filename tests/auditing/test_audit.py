@@ -76,7 +76,7 @@ def test_the_verdict_of_a_rotation_says_who_gets_what() -> None:
 def test_the_three_questions_are_answered_against_a_control_group() -> None:
     table = TABLES["breast cancer"]
     copy = {one.question: one for one in quick(table, table).questions}
-    assert set(copy) == {"singling out", "linkability", "inference"}
+    assert set(copy) == {"singling out", "linkability", "inference", "inference by trees"}
     assert copy["singling out"].rate > copy["singling out"].control + 0.3
     assert copy["linkability"].rate == 1.0
     assert copy["inference"].rate == 1.0

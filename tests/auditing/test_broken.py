@@ -84,7 +84,12 @@ def test_a_table_of_other_people_or_another_length_is_asked_what_can_be_asked() 
     table, draw = counted(900), np.random.default_rng(4)
     other = sf.audit(table[:500], table[500:], utility=False)
     assert (other.grade, other.order) == ("A", "not known")
-    assert {one.question for one in other.questions} == {"singling out", "linkability", "inference"}
+    assert {one.question for one in other.questions} == {
+        "singling out",
+        "linkability",
+        "inference",
+        "inference by trees",
+    }
     assert max(one.lift_low for one in other.questions) <= 0.05
     copied = sf.audit(table, draw.permutation(table)[:600] + 1e-7, utility=False)
     assert copied.grade in {"D", "F"}, copied.verdict

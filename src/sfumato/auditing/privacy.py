@@ -27,7 +27,7 @@ from sfumato.metrics import (
 )
 
 _WORST = 20
-_BY_CHANCE = 1e-3  # how unlikely records on their own row must be
+_BY_CHANCE = 2e-3  # how unlikely records on their own row must be
 
 _OPEN = 0.05  # share of a column's variance that is left when it is laid open
 
@@ -243,8 +243,7 @@ class Verbatim:
         the other half, twice.
     n_rows : int
     singles : bool
-        Whether only records that nobody else has are counted, as for whole rows: one of them on its own row is no
-        chance. Default: False.
+        Whether only records that nobody else has are counted, as for whole rows. Default: False.
     pair_chance : float
         Probability at most that the records of two strangers are equal. Default: 1.0.
     """
@@ -260,7 +259,7 @@ class Verbatim:
     def lift(self) -> float:
         """Lower bound of (anywhere - by chance) / (1 - by chance), or of records on their own row."""
         count = round(self.in_place * self.n_rows)
-        sure = self.singles or float(binom.sf(count - 1, self.n_rows, self.pair_chance)) < _BY_CHANCE
+        sure = float(binom.sf(count - 1, self.n_rows, self.pair_chance)) < _BY_CHANCE
         own = wilson_interval(count, self.n_rows)[0] if sure and count else 0.0
         if self.by_chance >= 1.0:
             return own
@@ -284,15 +283,19 @@ def find_verbatim(original: Floats, released: Floats, *, seed: int = 0) -> Verba
     first, second = np.array_split(np.random.default_rng([seed, 9]).permutation(n), 2)
     strangers = _share_found(original[first], original[second]) if len(second) else 0.0
     most = wilson_interval(strangers * len(first), len(first))[1]
-    counts = np.unique(number_rows(original)[0], return_counts=True)[1]
-    alike = int((counts * (counts - 1)).sum())
     return Verbatim(
         in_place=float((original == released).all(axis=1).mean()),
         anywhere=_share_found(original, released),
         by_chance=min(1.0, 2 * most),  # a half meets only half of the others
         n_rows=n,
-        pair_chance=min(1.0, 2 * (alike + 1) / (n * max(1, n - 1))),
+        pair_chance=2 * _pair_chance(number_rows(original)[0]),
     )
+
+
+def _pair_chance(records: Integers) -> float:
+    """Return how often the records of two strangers are equal, one pair more than there is lest it be never."""
+    counts, n = np.unique(records, return_counts=True)[1], len(records)
+    return min(0.5, (int((counts * (counts - 1)).sum()) + 1) / (n * max(1, n - 1)))
 
 
 def find_whole_verbatim(original: Floats, released: Floats, *, seed: int = 0) -> Verbatim:
@@ -318,6 +321,8 @@ def find_whole_verbatim(original: Floats, released: Floats, *, seed: int = 0) ->
         by_chance=min(1.0, 2 * most),  # a half meets only half of the others
         n_rows=n,
         singles=True,
+        # those seen twice tell how often strangers hold records seen once (Good and Turing); one more, lest it be never
+        pair_chance=min(0.5, (2 * int((np.bincount(before) == 2).sum()) + 1) / n**2),
     )
 
 

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from sfumato._arrays import Flags, Floats
-from sfumato.attack.engine.result import lift
+from sfumato.attack.engine.result import lift, wilson_interval
+from sfumato.auditing.boosted import QUESTION, infer_by_trees
 
 FEWEST_ROWS = 8  # of a table about which an audit says anything
 _WIDTH = 0.05  # standard deviations: what counts as the same value
+_NOTHING = 1e-7  # standard deviations
 _PEOPLE = 1000
 _ROWS = 100_000
 
@@ -28,7 +30,7 @@ class Answer:
     Attributes
     ----------
     question : str
-        "singling out", "linkability" or "inference".
+        "singling out", "linkability", "inference" or "inference by trees".
     rate, control : float
         Success on people in the release, and on people who are not in it.
     lift, lift_low : float
@@ -70,7 +72,23 @@ def answer_questions(original: Floats, released: Floats, *, seed: int = 0) -> tu
         _answer("singling out", *single_out(inside, outside, view, people, generator)),
         _answer("linkability", *link(inside, outside, view, people, columns)),
         _answer("inference", *infer(inside, outside, view, people, generator)),
+        sure_answer(QUESTION, *infer_by_trees(inside, outside, view, people, columns)),
     )
+
+
+def sure_answer(question: str, hits: Flags, control: Flags) -> Answer:
+    """Return an answer whose bound allows for a control that was measured on as few people.
+
+    Parameters
+    ----------
+    question : str
+    hits, control : arrays of shape (people,)
+    """
+    rate, other = float(hits.mean()), float(control.mean())
+    gained = lift(float(hits.sum()), len(hits), baseline=0.0, control=other)
+    most = wilson_interval(float(control.sum()), len(control))[1]
+    sure = lift(float(hits.sum()), len(hits), baseline=0.0, control=most)
+    return Answer(question, rate, other, gained.value, sure.lower, len(hits))
 
 
 def _answer(question: str, hits: Flags, control: Flags) -> Answer:
@@ -92,15 +110,25 @@ def single_out(
     return hits, control
 
 
+def _told_apart(rows: Floats) -> Floats:
+    """Return rows moved by next to nothing: of many equally near rows everybody finds another one.
+
+    Otherwise all would find the same row, and be right or wrong together.
+    """
+    return np.asarray(rows + _NOTHING * np.random.default_rng(len(rows)).normal(size=rows.shape))
+
+
 def link(
     inside: Floats, outside: Floats, view: Floats, people: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> tuple[Flags, Flags]:
     """Tell whether two halves of a person's columns lead to the same released row."""
     first, second = columns[: len(columns) // 2], columns[len(columns) // 2 :]
-    trees = [cKDTree(view[:, part]) for part in (first, second)]
+    apart = _told_apart(view)
+    trees = [cKDTree(apart[:, part]) for part in (first, second)]
 
     def linked(group: Floats) -> Flags:
-        rows = [tree.query(group[people][:, part])[1] for tree, part in zip(trees, (first, second), strict=True)]
+        persons = _told_apart(group[people])
+        rows = [tree.query(persons[:, part])[1] for tree, part in zip(trees, (first, second), strict=True)]
         return np.asarray(rows[0] == rows[1])
 
     return linked(inside), linked(outside)
@@ -112,13 +140,14 @@ def infer(
     """Tell whether the released row nearest in all other columns gives away the last one."""
     d = inside.shape[1]
     secrets = generator.integers(0, d, len(people))
+    apart = _told_apart(view)
     hits, control = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
     for secret in np.unique(secrets):
         asked = np.flatnonzero(secrets == secret)
         known = np.delete(np.arange(d), secret)
-        tree = cKDTree(view[:, known])
+        tree = cKDTree(apart[:, known])
         for group, target in ((inside, hits), (outside, control)):
             persons = group[people[asked]]
-            guess = view[tree.query(persons[:, known])[1], secret]
+            guess = view[tree.query(_told_apart(persons)[:, known])[1], secret]
             target[asked] = np.abs(guess - persons[:, secret]) <= _WIDTH
     return hits, control

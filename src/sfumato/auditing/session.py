@@ -394,6 +394,10 @@ class AuditSession(Hidden):
 
     def questions(self) -> tuple[Answer, ...]:
         """Return what the three questions of the European regulators come to, without inversion."""
+        return self._answers
+
+    @cached_property
+    def _answers(self) -> tuple[Answer, ...]:
         tables = self.tables
         if not tables.same_columns:
             return ()

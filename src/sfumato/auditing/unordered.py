@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.attack.engine.result import lift, wilson_interval
-from sfumato.auditing.questions import FEWEST_ROWS, Answer, infer, link, single_out
+from sfumato.auditing.boosted import QUESTION, infer_by_trees
+from sfumato.auditing.questions import FEWEST_ROWS, Answer, infer, link, single_out, sure_answer
 from sfumato.frames.frame import is_dataframe, take_rows
 
 _PEOPLE = 1_000
@@ -47,17 +47,9 @@ def ask_without_order(original: Floats, released: Floats, *, seed: int = 0) -> t
         ("singling out", both(single_out, lambda: np.random.default_rng(draws[0]))),
         ("linkability", both(link, lambda: columns)),
         ("inference", both(infer, lambda: np.random.default_rng(draws[1]))),
+        (QUESTION, both(infer_by_trees, lambda: columns)),
     )
-    return tuple(_answer(question, *hits) for question, hits in found)
-
-
-def _answer(question: str, hits: Any, control: Any) -> Answer:
-    rate, other = float(hits.mean()), float(control.mean())
-    gained = lift(float(hits.sum()), len(hits), baseline=0.0, control=other)
-    # the control is measured on as few people: what it may be counts
-    most = wilson_interval(float(control.sum()), len(control))[1]
-    sure = lift(float(hits.sum()), len(hits), baseline=0.0, control=most)
-    return Answer(question, rate, other, gained.value, sure.lower, len(hits))
+    return tuple(sure_answer(question, *hits) for question, hits in found)
 
 
 def as_many_rows(original: Any, released: Any, *, seed: int = 0) -> tuple[Any, Any, str]:
