@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from sfumato.core.keys import Key  # noqa: E402
 from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
-from tools.frontier.ladder import LADDER_METHODS, measure_ladder  # noqa: E402
+from tools.frontier.ladder import LADDER_METHODS, measure_clusterers, measure_ladder  # noqa: E402
 from tools.frontier.measure import (  # noqa: E402
     measure_as_tuned,
     measure_excess,
@@ -51,6 +51,11 @@ def measure_table(name: str, keys: int, what: str, *, quick: bool = False) -> No
         print(name, label, {k: round(v, 4) if isinstance(v, float) else v for k, v in record.items()}, flush=True)
 
     table = read_table(name)
+    if what == "clusterers":
+        for label in [one for one in done if one.startswith("ladder ")]:
+            _, method, _, key = label.split()
+            keep(label, done[label] | measure_clusterers(table, method, int(key)))
+        return
     for key in range(QUICK_KEYS if quick else keys) if what in {"all", "ladder"} else ():
         for method in LADDER_METHODS:
             label = f"ladder {method} key {key}"
@@ -128,7 +133,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--keys", type=int, default=10)
-    parser.add_argument("--what", choices=("all", "ladder", "mix", "methods", "tuned"), default="all")
+    parser.add_argument("--what", choices=("all", "ladder", "clusterers", "mix", "methods", "tuned"), default="all")
     parser.add_argument("--quick", action="store_true", help="the ladder only, with one key and few runs")
     parser.add_argument("--fresh", action="store_true", help="measure anew: all, or the ladder")
     parser.add_argument("--render", action="store_true", help="only write the page from what has been measured")

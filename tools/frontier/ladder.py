@@ -13,7 +13,7 @@ from tools.frontier.miner import Miner, rescaled
 from tools.frontier.others import OTHER_CLUSTERERS, Others
 from tools.frontier.tables import Floats, Table
 
-__all__ = ["LADDER_METHODS", "MOST_ROWS", "measure_ladder"]
+__all__ = ["LADDER_METHODS", "MOST_ROWS", "measure_clusterers", "measure_ladder"]
 
 LADDER_METHODS = {"mix": AtomMixing, "exchange": AtomExchange}
 MOST_ROWS = 5_000  # larger tables are sampled: nineteen numbers of clusters take long
@@ -32,8 +32,7 @@ def measure_ladder(table: Table, method: str, key: int, *, seeds: int, n_init: i
     """
     warnings.simplefilter("ignore")
     began = time.process_time()
-    chosen = np.sort(np.random.default_rng(0).permutation(len(table.values))[:MOST_ROWS])
-    values = table.values[chosen]
+    values = _some(table)
     made, released, left = _released(values, method, key, "ladder")
     original = values[left]
     miner = Miner(original, seeds=seeds, n_init=n_init)
@@ -54,16 +53,34 @@ def measure_ladder(table: Table, method: str, key: int, *, seeds: int, n_init: i
         "linked": _nearest(original, released),
     }
     record |= _ranges(values, method, key, seeds=seeds, n_init=n_init)
+    record |= _clusterers(values, method, key, original, released)
+    return record | {"seconds": time.process_time() - began}
+
+
+def measure_clusterers(table: Table, method: str, key: int) -> dict[str, Any]:
+    """Return those figures of `measure_ladder` that are about other clusterers."""
+    warnings.simplefilter("ignore")
+    values = _some(table)
+    _, released, left = _released(values, method, key, "ladder")
+    return _clusterers(values, method, key, values[left], released)
+
+
+def _some(table: Table) -> Floats:
+    """Return the rows that are measured."""
+    return table.values[np.sort(np.random.default_rng(0).permutation(len(table.values))[:MOST_ROWS])]
+
+
+def _clusterers(values: Floats, method: str, key: int, original: Floats, released: Floats) -> dict[str, Any]:
     others = Others(rescaled(original, original, "std"))
-    for name in OTHER_CLUSTERERS:
-        floor, clusters = others.reference(name)[1], others.clusters(name)
-        record[name] = {
-            "clusters": clusters,
-            "floor": floor,
+    return {
+        name: {
+            "clusters": others.clusters(name),
+            "floor": others.reference(name)[1],
             "not named": others.excess(name, rescaled(released, original, "std")),
             "named": _named(values, method, key, name),
         }
-    return record | {"seconds": time.process_time() - began}
+        for name in OTHER_CLUSTERERS
+    }
 
 
 def _released(values: Floats, method: str, key: int, clusterings: Any, **more: Any) -> tuple[Any, Floats, Any]:

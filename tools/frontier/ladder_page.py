@@ -65,8 +65,8 @@ point or two with the key, and those of small tables by more. Rows that are held
 release may agree with the original better than a re-run does.
 
 ### Which miner keeps what
-Mean over the tables, in % of the rows, and on how many of them at most {100 * _KEPT:g} points are lost. Other clusterers count on tables where noise
-of one per cent changes less than {100 * _UNSTABLE:g} % of their labels, and where they find two clusters or more.
+Mean over the tables, in % of the rows, and on how many of them at most {100 * _KEPT:g} points are lost. Other clusterers count on tables where their
+floor (seeds, and noise of one per cent) is below {100 * _UNSTABLE:g} %, and where they find two clusters or more.
 """
 
 
@@ -154,7 +154,8 @@ def _table(records: dict[Any, list[dict[str, Any]]]) -> str:
 _OTHERS = """
 ### Other clusterers
 Rows in another cluster beyond the floor, in %: not named / named beside the ladder; in brackets the floor and the number of clusters.
-Where the floor is high the clusterer finds nothing on the original that lasts.
+The floor is how much two people disagree who run it on the original, with seeds of their own and noise of one per cent. Where it is high
+the clusterer finds nothing on the original that lasts.
 """
 
 
