@@ -91,6 +91,7 @@ def test_design_names_only_files_that_exist() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sfumato.exceptions.UnchangedCellsWarning")  # the README says that it warns
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.HeldBackWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_in_the_docs_run(page: Path, monkeypatch, tmp_path: Path) -> None:
     """Blocks of a page share their names; `>>>` blocks also check their output."""
