@@ -20,6 +20,8 @@ from sklearn.base import clone
 
 from tests.perturb.cases import describe, table, variants
 
+pytestmark = pytest.mark.filterwarnings("ignore::sfumato.exceptions.HeldBackWarning")
+
 N = 700
 TABLE = table(N)
 ROW_TIER = [p for p in variants(insecure_seed=3) if p.tier != "table"]
@@ -147,7 +149,6 @@ def test_the_bytes_depend_neither_on_the_processor_nor_on_numba(environment) -> 
     assert _digests(**environment) == _digests()
 
 
-@pytest.mark.filterwarnings("ignore::sfumato.exceptions.HeldBackWarning")
 def test_golden_digests_guard_the_stream_version() -> None:
     """A released bit may change only with a new STREAM_VERSION; then run `make golden`."""
     from sfumato.core.stream import STREAM_VERSION

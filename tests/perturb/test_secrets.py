@@ -16,6 +16,8 @@ from sfumato.exceptions import NoiseReuseWarning, ParameterError, SfumatoWarning
 from sfumato.perturb import AdditiveNoise, Enhanced, Hybrid, Rotation, Scaling, Translation, methods
 from tests.perturb.cases import describe, instance, table, variants
 
+pytestmark = pytest.mark.filterwarnings("ignore::sfumato.exceptions.HeldBackWarning")
+
 KEY = Key(bytes(range(7, 39)))
 GIVEN = [
     Translation(offsets=[12345.678, 2345.6789]),

@@ -135,7 +135,7 @@ class AtomExchange(GuardShell):
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> table = np.column_stack([rng.normal(size=300), rng.integers(0, 3, 300), rng.poisson(2, 300)])
+    >>> table = np.column_stack([rng.uniform(size=300), rng.integers(0, 3, 300), rng.integers(0, 5, 300)])
     >>> released = AtomExchange([2, 3], kinds={"x1": "category"}, insecure_seed=1).fit_transform(table)
     >>> set(released[:, 1]) <= set(table[:, 1]), bool((released == table).all(axis=1).any())
     (True, False)
