@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from sfumato import Key
 from tools.make_tutorial import PAGE, PART, written
 
 COMMAND = re.compile(r"^(?:pip|sfumato) .*$", re.MULTILINE)
@@ -15,8 +16,12 @@ COMMAND = re.compile(r"^(?:pip|sfumato) .*$", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """Return the page as its commands write it here, with a new key, and the folder in which they ran."""
+    """Return the page as its commands write it here, and the folder in which they ran.
+
+    The key lies there already: a new one prints the same, but the grade would hang on it.
+    """
     folder = tmp_path_factory.mktemp("tutorial")
+    Key.from_insecure_seed(1).save(folder / "customers.key")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("SFUMATO_KEYS")
         return written(PAGE.read_text(encoding="utf-8"), folder), folder
@@ -38,7 +43,7 @@ def printed(page: str) -> list[str]:
 def test_the_page_shows_what_its_commands_print(made: tuple[str, Path]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert printed(made[0]) == printed(page), "run make tutorial"
-    assert re.search(r"^Grade [ABC]: ", made[0], re.MULTILINE), "the audit's first line"
+    assert re.search(r"^Grade [AB]: ", made[0], re.MULTILINE), "the audit's first line"
 
 
 def test_six_commands_lead_from_nothing_to_labels_on_the_original_rows(made: tuple[str, Path]) -> None:
