@@ -7,6 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from math import exp
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -82,10 +83,12 @@ def test_categories_are_those_of_the_policy_in_the_type_of_the_column_too(tmp_pa
 
 def test_of_two_releases_at_a_time_the_budget_lets_one_through(tmp_path: Path) -> None:
     claim = Claim(1.0, 1e-6)
+    all_found_room = Barrier(4)
 
     def note(name: str) -> bool:
         ledger = PrivacyLedger(tmp_path)
         ledger.require(claim, 1.2)  # each finds room before it begins
+        all_found_room.wait()
         try:
             ledger.note(name, claim, 1.2)
         except RepeatedReleaseError:
