@@ -161,7 +161,7 @@ def test_a_seed_for_tests_is_stamped_into_the_report() -> None:
 
 
 def test_secret_parameters_do_not_reach_the_attacker() -> None:
-    from sfumato.auditing.session import describe_method
+    from sfumato.auditing.method import describe_method
 
     public, _ = describe_method(sf.perturb.Rotation(angles=12.5, scale="std"))
     assert public == {"method": "rdp", "scale": "std"}

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.result import without_order
 from sfumato.auditing.aligned import columns_in_both
-from sfumato.auditing.effort import effort_named
-from sfumato.auditing.model import Audit
-from sfumato.auditing.session import AuditSession, describe_method
+from sfumato.auditing.canaries import run_canaries
+from sfumato.auditing.claimed import measure_claim
+from sfumato.auditing.densities import measure_densities
+from sfumato.auditing.effort import effort_named, left_out
+from sfumato.auditing.method import describe_method
+from sfumato.auditing.model import Audit, attack_line
+from sfumato.auditing.privacy import worst_records
+from sfumato.auditing.session import AuditSession
 from sfumato.auditing.unordered import as_many_rows
+from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.core.sharing import shared_by
 from sfumato.core.tiles import workers
 from sfumato.exceptions import ParameterError, nearest_name
@@ -25,6 +34,8 @@ from sfumato.receipts.released_rows import require_original_numbers, require_rel
 from sfumato.receipts.scaled import table_in_units
 
 Progress = Callable[[str, float], None]
+
+_IDLE = {"ineffective"}
 
 
 def audit(
@@ -161,7 +172,8 @@ def audit(
             effort=effort_named(effort, seconds=seconds).name,
             shadows=shadows,
         )
-        return session.run(
+        return run_session(
+            session,
             attacks,
             known_rows,
             utility=({"chameleon": chameleon} | ({} if clusters is None else {"clusters": clusters}))
@@ -171,6 +183,108 @@ def audit(
             call=_call(session.method, known_rows, attacks, clusters, utility, effort, seed),
             progress=progress,
         )
+
+
+def run_session(
+    session: AuditSession,
+    names: Sequence[str] | None = None,
+    known: int | Sequence[int] | None = None,
+    *,
+    utility: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+    call: str = "",
+    progress: Progress | None = None,
+) -> Audit:
+    """Run every step of a session and return the audit.
+
+    Parameters
+    ----------
+    names, known
+        See `AuditSession.attack`.
+    utility : mapping, optional
+        Options of `measure_utility`. None (default) does not measure it.
+    notes : sequence of str
+        What the caller has to add. Default: nothing.
+    call : str
+        What repeats the audit, in Python.
+    progress : callable, optional
+        Called with (what is being done, share done).
+    """
+    tell = progress or (lambda _what, _share: None)
+    session.require_enough()
+    tell("canaries", 0.0)
+    canaries = run_canaries(session.tables.original, seed=session.seed)
+    rows = [row for row in attack_catalogue() if (row in session.attacks if names is None else row.id in names)]
+    tell(f"attack: {rows[0].name}", 0.05)
+    for row, _ in session.attack(names, known):
+        tell(f"attacked: {row.name}", min(0.6, 0.05 + 0.55 * (rows.index(row) + 1) / len(rows)))
+    tell("records known", 0.6)
+    judgement = session.grade()
+    tell("inversion", 0.65)
+    inverted = session.inversion()
+    tell("utility", 0.7)
+    useful = None
+    if utility is not None:
+        useful = session.utility(**utility, progress=lambda what, share: tell(what, 0.7 + 0.25 * share))
+    whole = session.whole_figures
+    if session.whole is not None and whole is not None and utility is not None:
+        whole = replace(whole, utility=measure_mixed_utility(session.whole, seed=session.seed))
+    tell("figures", 0.95)
+    privacy = session.privacy()
+    tables = session.tables
+    results = session.results if session.order_is_known else [without_order(result) for result in session.results]
+    claim = measure_claim(session.method, session.parameters, session.effort.name)
+    if claim is not None:  # a guarantee that is found not to hold is worth nothing, whatever attacks get
+        grade = "F" if claim.status == "exceeded" else judgement.grade
+        judgement = replace(judgement, grade=grade, verdict=f"{claim.words} {judgement.verdict}")
+    found = Audit(
+        grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
+        verdict=judgement.verdict
+        + privacy.laid_open(judgement.grade, [name for name, _ in session.open_columns])
+        + _asked(names, len(session.attacks)),
+        trustworthy=all(canary.passed is not False for canary in canaries),
+        canaries=canaries,
+        n_rows=len(tables.original),
+        columns=tables.names,
+        method=session.method,
+        insecure_seed=session.insecure_seed,
+        strongest=tuple(
+            attack_line(one)
+            for one in (judgement.cheap, judgement.many, judgement.joined, judgement.linkage)
+            if one is not None
+        ),
+        attacks=tuple(attack_line(result) for result in sorted(results, key=lambda r: -(r.lift_low or -1.0))),
+        found_nothing=tuple(
+            f"{result.attack}: {result.reason}" for result in results if result.rate is None and result.status in _IDLE
+        ),
+        did_not_run=tuple(
+            f"{result.attack}: {result.status}, {result.reason}"
+            for result in results
+            if result.rate is None and result.status not in _IDLE
+        ),
+        curve=session.curve,
+        utility=useful,
+        densities=measure_densities(tables.original, tables.released) if tables.same_columns else None,
+        privacy=privacy,
+        questions=session.questions(),
+        inverted=inverted,
+        worst_records=worst_records(tables, session.results),
+        notes=(*tables.notes, *notes),
+        call=call,
+        effort=session.effort.name,
+        left_out=left_out(
+            session.effort, len(tables.original), session.results, () if useful is None else useful.notes
+        ),
+        exposed=session.exposed,
+        equality=session.equality,
+        shadows=session.shadowed,
+        claim=claim,
+        whole=whole,
+        order=session.order if session.order_is_known else "not known",  # type: ignore[arg-type]  # one of the literals
+        copies=session.copies,
+    )
+    tell("done", 1.0)
+    return found
 
 
 def _require_columns(kept: Sequence[str], original: Any, released: Any) -> None:
@@ -230,3 +344,7 @@ def _call(
     if effort != "normal":
         given.append(f"effort={effort!r}")
     return ", ".join(["sfumato.audit(original, released", *given, f"seed={seed})"])
+
+
+def _asked(names: Sequence[str] | None, every: int) -> str:
+    return "" if names is None else f" Only {len(set(names))} of {every} attacks were asked for."

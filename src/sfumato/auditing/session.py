@@ -1,38 +1,36 @@
-"""An audit, step by step: prepare, attack, score, utility, grade, render. Whoever attacks a release drives this.
+"""An audit, step by step: prepare, attack, score, utility, grade. Whoever attacks a release drives this.
 
 Each step can be used alone, in any order that its needs allow, and gives the same result as in a whole audit with the
-same seed: the studio sends attack after attack to its page, tuning asks a few quick ones, `sfumato.audit` runs all.
+same seed: the studio sends attack after attack to its page, tuning asks a few quick ones, `sfumato.audit` runs all
+(`auditing/run.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats, Integers
-from sfumato.attack.atoms.regions import LADDER, clusters_of, every_rung
+from sfumato._arrays import Floats
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
-from sfumato.attack.engine.result import Result, without_order
+from sfumato.attack.engine.result import Result
 from sfumato.auditing.aligned import align_tables
-from sfumato.auditing.canaries import run_canaries
-from sfumato.auditing.claimed import measure_claim
 from sfumato.auditing.copies import Copies, measure_copies
 from sfumato.auditing.correspondence import find_out_order, stands_in_order
 from sfumato.auditing.curve import measure_curve
-from sfumato.auditing.densities import measure_densities
-from sfumato.auditing.effort import effort_named, left_out
+from sfumato.auditing.effort import effort_named
 from sfumato.auditing.equality import ColumnEquality, measure_equality
 from sfumato.auditing.exposed import ExposedGroup, measure_exposed
 from sfumato.auditing.grading import Judgement, judge
 from sfumato.auditing.inversion import measure_inversion
-from sfumato.auditing.model import Audit, Inverted, attack_line
+from sfumato.auditing.method import KeptClusters, describe_method
+from sfumato.auditing.model import Inverted
 from sfumato.auditing.privacy import (
     Privacy,
     any_open,
@@ -41,14 +39,12 @@ from sfumato.auditing.privacy import (
     left_inside,
     measure_privacy,
     open_columns,
-    worst_records,
 )
 from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.unordered import ask_without_order
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.whole.company import Company, in_miners_space, nearest_of_all, same_clusters
-from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
+from sfumato.auditing.whole.company import in_miners_space
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
 from sfumato.core.sharing import threads_here
@@ -58,7 +54,6 @@ from sfumato.frames.whole import read_whole
 
 Known = int | Sequence[int] | None
 
-_IDLE = {"ineffective"}
 _MOST_CELLS = 1 << 27  # of the tables that attacks look at, all together: each has a few copies of its own
 _TELLS = 0.05  # lift at which an attack in place shows that rows stand in their places
 
@@ -136,9 +131,9 @@ class AuditSession(Hidden):
         self._categories = [i for i, name in enumerate(self.tables.names) if name in categories]
         self.results: list[Result] = []
         self._by_known: dict[tuple[str, int], Result] = {}  # of the referee's own choice of known people
-        self._public, self.insecure_seed = describe_method(method)
-        self._centres = _kept_centres(method, len(self.tables.names))
-        self.method: str | None = self._public.pop("method", None)
+        self.parameters, self.insecure_seed = describe_method(method)
+        self.method: str | None = self.parameters.pop("method", None)
+        self._kept = KeptClusters(self.tables, method, self._categories, seed)
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = self.effort.targets if max_targets is None else max_targets
@@ -174,39 +169,16 @@ class AuditSession(Hidden):
             self.tables.released,
             columns=self.tables.names,
             method=self.method,
-            parameters=self._public,
+            parameters=self.parameters,
             population=self._population,
             releases=self._releases,
-            atoms=self._atoms(),
-            company=None if self._company is None else self._company.codes,
-            likeness=None if self._company is None else in_miners_space(self.tables.original, self._categories),
+            atoms=self._kept.atoms(),
+            company=None if self._kept.company is None else self._kept.company.codes,
+            likeness=None if self._kept.company is None else in_miners_space(self.tables.original, self._categories),
             seed=self.seed,
             work=self.effort.work,
             max_targets=self._max_targets,
         )
-
-    @cached_property
-    def _company(self) -> Company | None:
-        """Return who is alike by the clusters that a release keeps; None where it keeps none, or nobody says so."""
-        if not self.tables.same_columns or not (self._categories or self._public.get("clusterings")):
-            return None
-        original = self.tables.original
-        return same_clusters(original, self._categories, self._kept_clusters, self.seed)
-
-    def _atoms(self) -> Integers | None:
-        """Return which released rows share all clusters that the release keeps; None where it keeps none."""
-        if self._company is None or self._categories:
-            return None
-        released = self.tables.released
-        if self._centres is not None:
-            return nearest_of_all(released, self._centres, self.tables.original.std(axis=0))
-        return same_clusters(released, (), self._kept_clusters, self.seed).codes
-
-    @property
-    def _kept_clusters(self) -> Sequence[int]:
-        n_rows = len(self.tables.original)
-        ladder = LADDER in (self._public.get("clusterings") or ())
-        return every_rung(n_rows) if ladder else clusters_of(self._public, n_rows)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""
@@ -277,7 +249,9 @@ class AuditSession(Hidden):
         tables = self.tables
         if not tables.same_columns:
             return None
-        placed = self.order == "given" or self._company is not None  # kept clusters say where people of a kind stand
+        placed = (
+            self.order == "given" or self._kept.company is not None
+        )  # kept clusters say where people of a kind stand
         return measure_copies(tables.original, tables.released, seed=self.seed, placed=placed)
 
     @cached_property
@@ -289,7 +263,7 @@ class AuditSession(Hidden):
         exposed = max((group.lift_low for group in self.exposed), default=0.0)
         tables = self.tables
         if (
-            self._open_columns
+            self.open_columns
             or got > _TELLS
             or exposed > 0.0
             or stands_in_order(tables.original, tables.released, seed=self.seed)
@@ -298,15 +272,19 @@ class AuditSession(Hidden):
         return any(point.lift_low > _TELLS for point in self.curve.points)
 
     @property
-    def _open_columns(self) -> tuple[tuple[str, str], ...]:
-        """Return the columns that the attacks so far lay open, and what that takes."""
+    def open_columns(self) -> tuple[tuple[str, str], ...]:
+        """The columns that the attacks so far lay open, and what that takes."""
         return open_columns(self.tables.names, self.results, self._told_by_clusters)
 
     @cached_property
     def _told_by_clusters(self) -> Floats:
         """Return the share of each column's variance that is left inside the clusters that a release keeps."""
         original = self.tables.original
-        return np.ones(original.shape[1]) if self._company is None else left_inside(original, self._company.codes)
+        return (
+            np.ones(original.shape[1])
+            if self._kept.company is None
+            else left_inside(original, self._kept.company.codes)
+        )
 
     @cached_property
     def whole_figures(self) -> Whole | None:
@@ -320,8 +298,8 @@ class AuditSession(Hidden):
             self.referee,
             self.tables.original,
             self.results,
-            company=self._company,
-            fewest=int(self._public.get("min_atom") or 0),
+            company=self._kept.company,
+            fewest=int(self.parameters.get("min_atom") or 0),
             seed=self.seed,
         )
 
@@ -332,7 +310,7 @@ class AuditSession(Hidden):
         if not tables.same_columns:
             return ()
         kept = () if whole is None else [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
-        company = None if self._company is None else self._company.codes
+        company = None if self._kept.company is None else self._kept.company.codes
         return measure_equality(tables.names, tables.original, tables.released, company=company, kept=kept)
 
     @cached_property
@@ -366,7 +344,7 @@ class AuditSession(Hidden):
             equality=self.equality if verbatim else (),
             shadowed=self.shadowed,
             copies=self.copies if verbatim else None,
-            open_columns=self._open_columns,
+            open_columns=self.open_columns,
             order_is_known=self.order_is_known,
             asked=() if self.order_is_known else self.questions(),
             seed=self.seed,
@@ -403,138 +381,3 @@ class AuditSession(Hidden):
             return ()
         ask = answer_questions if self.order_is_known else ask_without_order
         return ask(tables.original, tables.released, seed=self.seed)
-
-    def run(
-        self,
-        names: Sequence[str] | None = None,
-        known: Known = None,
-        *,
-        utility: Mapping[str, Any] | None = None,
-        notes: Sequence[str] = (),
-        call: str = "",
-        progress: Callable[[str, float], None] | None = None,
-    ) -> Audit:
-        """Run every step and return the audit.
-
-        Parameters
-        ----------
-        names, known
-            See `attack`.
-        utility : mapping, optional
-            Options of `measure_utility`. None (default) does not measure it.
-        notes : sequence of str
-            What the caller has to add. Default: nothing.
-        call : str
-            What repeats the audit, in Python.
-        progress : callable, optional
-            Called with (what is being done, share done).
-        """
-        tell = progress or (lambda _what, _share: None)
-        self.require_enough()
-        tell("canaries", 0.0)
-        canaries = run_canaries(self.tables.original, seed=self.seed)
-        rows = [row for row in attack_catalogue() if (row in self.attacks if names is None else row.id in names)]
-        tell(f"attack: {rows[0].name}", 0.05)
-        for row, _ in self.attack(names, known):
-            tell(f"attacked: {row.name}", min(0.6, 0.05 + 0.55 * (rows.index(row) + 1) / len(rows)))
-        tell("records known", 0.6)
-        judgement = self.grade()
-        tell("inversion", 0.65)
-        inverted = self.inversion()
-        tell("utility", 0.7)
-        useful = None
-        if utility is not None:
-            useful = self.utility(**utility, progress=lambda what, share: tell(what, 0.7 + 0.25 * share))
-        whole = self.whole_figures
-        if self.whole is not None and whole is not None and utility is not None:
-            whole = replace(whole, utility=measure_mixed_utility(self.whole, seed=self.seed))
-        tell("figures", 0.95)
-        privacy = self.privacy()
-        tables = self.tables
-        results = self.results if self.order_is_known else [without_order(result) for result in self.results]
-        claim = measure_claim(self.method, self._public, self.effort.name)
-        if claim is not None:  # a guarantee that is found not to hold is worth nothing, whatever attacks get
-            grade = "F" if claim.status == "exceeded" else judgement.grade
-            judgement = replace(judgement, grade=grade, verdict=f"{claim.words} {judgement.verdict}")
-        found = Audit(
-            grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
-            verdict=judgement.verdict
-            + privacy.laid_open(judgement.grade, [name for name, _ in self._open_columns])
-            + _asked(names, len(self.attacks)),
-            trustworthy=all(canary.passed is not False for canary in canaries),
-            canaries=canaries,
-            n_rows=len(tables.original),
-            columns=tables.names,
-            method=self.method,
-            insecure_seed=self.insecure_seed,
-            strongest=tuple(
-                attack_line(one)
-                for one in (judgement.cheap, judgement.many, judgement.joined, judgement.linkage)
-                if one is not None
-            ),
-            attacks=tuple(attack_line(result) for result in sorted(results, key=lambda r: -(r.lift_low or -1.0))),
-            found_nothing=tuple(
-                f"{result.attack}: {result.reason}"
-                for result in results
-                if result.rate is None and result.status in _IDLE
-            ),
-            did_not_run=tuple(
-                f"{result.attack}: {result.status}, {result.reason}"
-                for result in results
-                if result.rate is None and result.status not in _IDLE
-            ),
-            curve=self.curve,
-            utility=useful,
-            densities=measure_densities(tables.original, tables.released) if tables.same_columns else None,
-            privacy=privacy,
-            questions=self.questions(),
-            inverted=inverted,
-            worst_records=worst_records(tables, self.results),
-            notes=(*tables.notes, *notes),
-            call=call,
-            effort=self.effort.name,
-            left_out=left_out(self.effort, len(tables.original), self.results, () if useful is None else useful.notes),
-            exposed=self.exposed,
-            equality=self.equality,
-            shadows=self.shadowed,
-            claim=claim,
-            whole=whole,
-            order=self.order if self.order_is_known else "not known",  # type: ignore[arg-type]  # one of the literals
-            copies=self.copies,
-        )
-        tell("done", 1.0)
-        return found
-
-
-def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
-    """Return what is public about a method, and whether it was run with a seed for tests."""
-    if method is None:
-        return {}, False
-    if isinstance(method, str):
-        return {"method": method}, False
-    if isinstance(method, Mapping):
-        return dict(method), False
-    if hasattr(method, "method_id") and hasattr(method, "catalogue_row"):
-        public = {
-            parameter.name: getattr(method, parameter.name)
-            for parameter in method.catalogue_row().parameters
-            if not parameter.secret and parameter.kind != "perturber"
-        }
-        return {"method": method.method_id, **public}, method.insecure_seed is not None
-    raise ParameterError(
-        f"method must be a perturber, a method's id or a mapping, got {type(method).__name__}",
-        hint='for instance method="ina", or method={"method": "adp", "scale": 0.1}',
-    )
-
-
-def _kept_centres(method: Any, n_columns: int) -> tuple[Any, ...] | None:
-    """Return the centres that a fitted method keeps: whoever clusters its release finds them; None if it has none."""
-    fitted = getattr(method, "__sklearn_is_fitted__", lambda: False)()
-    if not fitted or not hasattr(method, "named_centres") or method.scaling != "std":
-        return None
-    centres = method.named_centres()
-    return centres if all(one.shape[1:] == (n_columns,) for one in centres) else None
-
-
-def _asked(names: Sequence[str] | None, every: int) -> str:
-    return "" if names is None else f" Only {len(set(names))} of {every} attacks were asked for."

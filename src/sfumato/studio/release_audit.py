@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.auditing.model import Audit
+from sfumato.auditing.run import run_session
 from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
@@ -63,7 +64,7 @@ def audit_sample(
         method={"method": body.method, **receipt.parameters},
         categories=[name for name, codes in body.coded.get("codes", {}).items() if codes["kind"] == "category"],
     )
-    found = session.run(utility={"ward_rows": _TREE_ROWS}, call=_CALL, progress=tell)
+    found = run_session(session, utility={"ward_rows": _TREE_ROWS}, call=_CALL, progress=tell)
     notes = [note for note in found.notes if not note.startswith("rows are compared")]
     notes.append("the key has brought the rows into their order")
     if len(complete) < body.n_rows:
