@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.core.passes import fill, run_rounds, survey
+from sfumato.core.passes import Survey, fill, run_rounds, survey
 from sfumato.core.rows import Coverage, RowRange
 from sfumato.core.stream import RowHasher
-from sfumato.core.summaries import Gathered, Moments, Sample, Survey
+from sfumato.core.summaries import Gathered, Moments, Sample
 from sfumato.exceptions import DataError, DuplicateRowsError
 from sfumato.frames.frame import read_frame
 from sfumato.perturb.intervals.counts import IntervalCounts

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ from sfumato.core.rows import Coverage, RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.sharing import one_blas_thread
 from sfumato.core.stream import RowHasher
-from sfumato.core.summaries import Summary, Survey, Together
-from sfumato.core.tiles import pieces_for
+from sfumato.core.summaries import Summary, Together
+from sfumato.core.tiles import pieces_for, tile_rows
 
 S = TypeVar("S", bound=Summary)
 T = TypeVar("T", bound=Summary)
@@ -106,6 +106,63 @@ class Facts(Hidden):
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.names)
+
+
+class Survey(Summary):
+    """The first look at a table: number of rows, smallest and largest value, fingerprint.
+
+    Parameters
+    ----------
+    hashes : array of shape (n,), uint64, optional
+        Shared by all workers: each row's hash is written to the place of its number.
+    """
+
+    learnt: ClassVar[tuple[str, ...]] = ("n_rows", "low", "high", "_lanes")
+
+    def __init__(self, hasher: RowHasher, n_columns: int, hashes: NDArray[np.uint64] | None = None) -> None:
+        self._hasher = hasher
+        self._hashes = hashes
+        self.n_rows = 0
+        self.low = np.full(n_columns, np.inf)
+        self.high = np.full(n_columns, -np.inf)
+        self._lanes = (0, 0)
+
+    def fresh(self) -> Self:
+        return type(self)(self._hasher, len(self.low), self._hashes)
+
+    @property
+    def hasher(self) -> RowHasher:
+        """The hasher of the fingerprint."""
+        return self._hasher
+
+    @property
+    def block_rows(self) -> int:
+        return tile_rows(len(self.low))
+
+    def add(self, tile: Floats, rows: Rows) -> None:
+        if tile.shape[1] == 0:
+            return
+        self.n_rows += tile.shape[1]
+        # + 0.0: which of -0.0 and 0.0 is smaller depends on the order of the rows
+        np.minimum(self.low, tile.min(axis=1) + 0.0, out=self.low)
+        np.maximum(self.high, tile.max(axis=1) + 0.0, out=self.high)
+        hashes = self._hasher.rows(tile)
+        if self._hashes is not None and isinstance(rows, RowRange):
+            self._hashes[rows.start : rows.stop] = hashes
+        self._add_lanes(self._hasher.lanes(hashes, rows))
+
+    def merge(self, other: Self) -> None:
+        self.n_rows += other.n_rows
+        np.minimum(self.low, other.low, out=self.low)
+        np.maximum(self.high, other.high, out=self.high)
+        self._add_lanes(other._lanes)
+
+    def _add_lanes(self, lanes: tuple[int, int]) -> None:
+        self._lanes = ((self._lanes[0] + lanes[0]) % 2**64, (self._lanes[1] + lanes[1]) % 2**64)
+
+    def fingerprint(self) -> bytes:
+        """Return the keyed fingerprint of the rows seen."""
+        return self._hasher.digest(self._lanes, self.n_rows)
 
 
 def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S, Coverage]:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
-from sfumato.core.rows import RowRange, Rows
-from sfumato.core.stream import RowHasher
+from sfumato.core.rows import Rows
 from sfumato.core.tiles import BLOCK_ROWS, tile_rows
 
 _QUANTUM_BITS = 21  # 2^21 on each side of the middle: products of 1024 rows stay below 2^53
@@ -53,63 +52,6 @@ class Summary(ABC):
 
     def conclude(self) -> None:  # noqa: B027  # most have nothing to do
         """Do what is done once, where all rows have been merged; see `Concluded`."""
-
-
-class Survey(Summary):
-    """The first look at a table: number of rows, smallest and largest value, fingerprint.
-
-    Parameters
-    ----------
-    hashes : array of shape (n,), uint64, optional
-        Shared by all workers: each row's hash is written to the place of its number.
-    """
-
-    learnt: ClassVar[tuple[str, ...]] = ("n_rows", "low", "high", "_lanes")
-
-    def __init__(self, hasher: RowHasher, n_columns: int, hashes: NDArray[np.uint64] | None = None) -> None:
-        self._hasher = hasher
-        self._hashes = hashes
-        self.n_rows = 0
-        self.low = np.full(n_columns, np.inf)
-        self.high = np.full(n_columns, -np.inf)
-        self._lanes = (0, 0)
-
-    def fresh(self) -> Self:
-        return type(self)(self._hasher, len(self.low), self._hashes)
-
-    @property
-    def hasher(self) -> RowHasher:
-        """The hasher of the fingerprint."""
-        return self._hasher
-
-    @property
-    def block_rows(self) -> int:
-        return tile_rows(len(self.low))
-
-    def add(self, tile: Floats, rows: Rows) -> None:
-        if tile.shape[1] == 0:
-            return
-        self.n_rows += tile.shape[1]
-        # + 0.0: which of -0.0 and 0.0 is smaller depends on the order of the rows
-        np.minimum(self.low, tile.min(axis=1) + 0.0, out=self.low)
-        np.maximum(self.high, tile.max(axis=1) + 0.0, out=self.high)
-        hashes = self._hasher.rows(tile)
-        if self._hashes is not None and isinstance(rows, RowRange):
-            self._hashes[rows.start : rows.stop] = hashes
-        self._add_lanes(self._hasher.lanes(hashes, rows))
-
-    def merge(self, other: Self) -> None:
-        self.n_rows += other.n_rows
-        np.minimum(self.low, other.low, out=self.low)
-        np.maximum(self.high, other.high, out=self.high)
-        self._add_lanes(other._lanes)
-
-    def _add_lanes(self, lanes: tuple[int, int]) -> None:
-        self._lanes = ((self._lanes[0] + lanes[0]) % 2**64, (self._lanes[1] + lanes[1]) % 2**64)
-
-    def fingerprint(self) -> bytes:
-        """Return the keyed fingerprint of the rows seen."""
-        return self._hasher.digest(self._lanes, self.n_rows)
 
 
 class Moments(Summary):

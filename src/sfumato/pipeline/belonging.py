@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.core.keys import Key
+from sfumato.core.passes import Survey
 from sfumato.core.stream import table_hasher
-from sfumato.core.summaries import Survey
 from sfumato.exceptions import DataError
 from sfumato.files.coded import coded_source
 from sfumato.files.schema import ColumnRules

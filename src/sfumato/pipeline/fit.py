@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
 from sfumato.core.marks import Marks
-from sfumato.core.passes import Facts, run_rounds
+from sfumato.core.passes import Facts, Survey, run_rounds
 from sfumato.core.people import People, PeopleSketch
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import table_hasher
-from sfumato.core.summaries import Gathered, Summary, Survey, Together
+from sfumato.core.summaries import Gathered, Summary, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.coded import CodedColumns

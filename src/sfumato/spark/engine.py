@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from sfumato import exceptions
 from sfumato._arrays import Floats
-from sfumato.core.passes import Facts
+from sfumato.core.passes import Facts, Survey
 from sfumato.core.rows import Coverage, Rows
 from sfumato.core.sealed import seal, unseal
-from sfumato.core.summaries import Summary, Survey
+from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError, SfumatoError
 from sfumato.files.finish import output_types

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.marks import Marker, Marks
-from sfumato.core.passes import Facts
+from sfumato.core.passes import Facts, Survey
 from sfumato.core.people import PeopleSketch
 from sfumato.core.relations import parse_relation
 from sfumato.core.stream import RowHasher, Streams
-from sfumato.core.summaries import Summary, Survey, Together
+from sfumato.core.summaries import Summary, Together
 from sfumato.files.schema import ColumnRules, NumberColumn
 from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.perturb.mechanism.recipe import Replay, perturber_of, recipe_of

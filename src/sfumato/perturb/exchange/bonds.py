@@ -8,10 +8,13 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
-from sfumato.core.relations import Relation, bound_groups
+from sfumato.core.passes import Facts
+from sfumato.core.relations import Relation, bound_groups, coded_relation, parse_relation
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.frames.related import find_relations
 
 
 class Bonds(Hidden):
@@ -49,6 +52,25 @@ class Bonds(Hidden):
         """Return the bonds of some of the relations."""
         names, places = list(self._place), list(self._decimals.values())
         return Bonds(relations, names, self._gaps, places, self._low, self._high)
+
+    def unbroken(self, broken: BrokenRows, *, declared: bool) -> Bonds:
+        """Return the bonds of the relations that all rows keep.
+
+        Parameters
+        ----------
+        broken : BrokenRows
+            Of all rows.
+        declared : bool
+            Whether somebody has named the relations: then one that is broken already is an error.
+        """
+        wrong = [(one, count) for one, count in zip(self.relations, broken.counts.tolist(), strict=True) if count]
+        if declared and wrong:
+            raise DataError(
+                "; ".join(f"{count:,} row(s) of the table break the relation {one.text!r}" for one, count in wrong),
+                hint="correct these rows, or leave the relation out",
+            )
+        lost = [one for one, _ in wrong]
+        return self.only([one for one in self.relations if one not in lost])
 
     def units(self) -> list[tuple[int, ...]]:
         """Return the columns that move together."""
@@ -130,3 +152,45 @@ class BrokenRows(Summary):
 
     def merge(self, other: Self) -> None:
         self.counts += other.counts
+
+
+def find_bonds(
+    declared: Sequence[str] | None,
+    facts: Facts,
+    sample: Floats,
+    kinds: Sequence[str],
+    decimals: Sequence[int | None],
+    gaps: Mapping[str, float],
+    codes: Mapping[str, Mapping[str, float]],
+) -> Bonds:
+    """Return the relations that are declared, or that a sample of the rows keeps.
+
+    Parameters
+    ----------
+    declared : sequence of str, optional
+        Relations as text; None looks for them.
+    sample : array of shape (m, d)
+        Some rows of the table.
+    kinds, decimals : sequences
+        Of each column.
+    gaps : mapping from columns to float
+        The number that stands for a missing cell.
+    codes : mapping
+        Of columns of categories: the number of each.
+    """
+    numbers = {
+        name: gaps[name] for name, kind in zip(facts.names, kinds, strict=True) if name in gaps and kind != "category"
+    }
+    if declared is None:
+        seen = sample.copy()
+        for column, name in enumerate(facts.names):
+            if name in numbers:
+                seen[seen[:, column] == numbers[name], column] = np.nan
+        relations = find_relations(seen, facts.names, kinds)
+    else:
+        relations = [coded_relation(parse_relation(text), codes) for text in declared]
+    for one in relations:
+        unknown = [name for name in one.columns if name not in facts.names]
+        if unknown:
+            raise ParameterError(f"AtomExchange: {one.text!r} names {unknown[0]!r}, which is not perturbed")
+    return Bonds(relations, facts.names, numbers, decimals, facts.low, facts.high)

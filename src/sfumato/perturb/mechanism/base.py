@@ -16,20 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key, canonical_bytes
 from sfumato.core.numbers import whole_number
-from sfumato.core.passes import Answer, Facts, Rounds, fill, run_kernel, run_rounds, survey
+from sfumato.core.passes import Answer, Facts, Rounds, run_kernel, run_rounds, survey
 from sfumato.core.rows import Rows, without
-from sfumato.core.secret import Secret
 from sfumato.core.sharing import shared_by
 from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
 from sfumato.core.tiles import tile_rows, workers
 from sfumato.exceptions import DataError, ParameterError
-from sfumato.frames.frame import Frame, as_library, is_empty, read_frame
+from sfumato.frames.frame import Frame, as_library, read_frame
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.checks import (
@@ -37,17 +35,19 @@ from sfumato.perturb.mechanism.checks import (
     UnchangedCells,
     check_facts,
     check_size,
+    choose_key,
     finish_values,
     row_hashes,
     warn_held_back,
     warn_reused,
 )
 from sfumato.perturb.mechanism.parameters import check_parameter
+from sfumato.perturb.mechanism.reading import Reading, read_batches, read_table
 from sfumato.perturb.mechanism.shown import Shown
-from sfumato.perturb.mechanism.state import FittedState, refuse_pickle
+from sfumato.perturb.mechanism.state import FittedState, SecretState
 
 
-class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of all perturbation methods.
 
     Parameters
@@ -74,7 +74,6 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
     release: str
     insecure_seed: int | None
     columns: Sequence[str | int] | None
-    _state: FittedState
 
     # ---- what a method says of itself -------------------------------------------------------------------
 
@@ -162,7 +161,7 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
         return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), shared)
 
     def _fit_frame(self, frame: Frame, threads: int) -> int:
-        hashes = self._fit(lambda: [frame], frame, threads, np.empty(len(frame), dtype=np.uint64))
+        hashes = self._fit(read_table(frame, threads)).hashes
         assert hashes is not None
         validate_data(self, X=frame.native, skip_check_array=True)
         # the rows of the fitted table are known: any other value under their numbers is noticed at once
@@ -185,82 +184,41 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
             processor. Default: one for each processor that the process may use.
         """
-        if not callable(batches) and iter(batches) is batches:
-            raise ParameterError(
-                f"{type(self).__name__}: fit_batches reads the table several times, and an iterator can be read once",
-                hint="pass a list, or a function that starts a new iteration: fit_batches(lambda: read('file.csv'))",
-            )
-
-        def read() -> Iterable[Frame]:
-            start = 0
-            for table in batches() if callable(batches) else batches:
-                if is_empty(table):
-                    continue
-                frame = read_frame(table, self.columns, row_start=start, what=f"the batch at row {start}")
-                start += len(frame)
-                yield frame
-
-        first: Frame | None = None
-        kinds: tuple[str, ...] = ()
-        for frame in read():
-            if first is None:
-                first, kinds = frame, frame.kinds
-            elif frame.names != first.names:
-                raise DataError(f"the batches do not have the same columns: {frame.names} after {first.names}")
-            kinds = tuple(a if a == b else "float64" for a, b in zip(kinds, frame.kinds, strict=True))
-        if first is None:
-            raise DataError("no batches: the table is empty", hint="check the source")
         shared = workers(threads, n_jobs)
         with shared_by(shared):
-            self._fit(read, Frame(first.names, kinds, [], first.rows, first.all_names, None), shared)
-        validate_data(self, X=first.native, skip_check_array=True)
+            table = read_batches(batches, self.columns, shared, type(self).__name__)
+            self._fit(table)
+        validate_data(self, X=table.shape.native, skip_check_array=True)
         return self
 
-    def _fit(
-        self,
-        read: Callable[[], Iterable[Frame]],
-        shape: Frame,
-        threads: int,
-        hashes: NDArray[np.uint64] | None = None,
-    ) -> NDArray[np.uint64] | None:
-        """Fit, and return the hashes of the rows that are released, if there was room for them."""
+    def _fit(self, table: Reading) -> Reading:
+        """Fit, and return the table of the rows that are released."""
         self._check_parameters()
-        if len(shape.names) < self.min_columns:
+        names = table.shape.names
+        if len(names) < self.min_columns:
             raise DataError(
-                f"{type(self).__name__}: Found array with {len(shape.names)} feature(s) "
-                f"(shape=({len(shape)}, {len(shape.names)})) while a minimum of {self.min_columns} is required.",
+                f"{type(self).__name__}: Found array with {len(names)} feature(s) "
+                f"(shape=({len(table.shape)}, {len(names)})) while a minimum of {self.min_columns} is required.",
                 hint="choose more columns",
             )
-        key = self._choose_key()
-        hasher = RowHasher(key.derive("fingerprint", STREAM_VERSION), shape.names)
-        facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
+        key = choose_key(self.key, self.insecure_seed, type(self).__name__)
+        hasher = RowHasher(key.derive("fingerprint", STREAM_VERSION), names)
+        facts = table.survey(hasher)
         if not np.isfinite([facts.low, facts.high]).all():
-            shape.require_finite()  # says which cell
+            table.shape.require_finite()  # says which cell
         check_facts(facts, type(self).__name__)
         streams = self._streams_for(key, facts.fingerprint)
-        held = self._held_back(facts, streams, lambda wanted: fill(wanted, read(), threads=threads))
+        held = self._held_back(facts, streams, table.fill)
         if len(held):
-            everyone = read
-
-            def read() -> Iterable[Frame]:
-                return (left for left in (frame.without(held) for frame in everyone()) if len(left))
-
-            hashes = None if hashes is None else hashes[: len(hashes) - len(held)]
-            facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
+            table = table.without(held)
+            facts = table.survey(hasher)
             streams = self._streams_for(key, facts.fingerprint)
-        fitted = run_rounds(
-            self._whole_rounds(facts, streams), lambda wanted: fill(wanted, read(), threads=threads), facts.n_rows
-        )
+        fitted = run_rounds(self._whole_rounds(facts, streams), table.fill, facts.n_rows)
         drawn = self._rows_drawn(fitted)
         if drawn is not None and drawn < facts.n_rows:  # the fit has seen all; only as many are released
             held = np.arange(drawn, facts.n_rows, dtype=np.int64)
-            whole = read
-
-            def read() -> Iterable[Frame]:
-                return (left for left in (frame.without(held) for frame in whole()) if len(left))
-
-            hashes = None if hashes is None else hashes[:drawn]
-            facts = survey(read(), shape.names, shape.kinds, hasher, threads=threads, hashes=hashes)
+            table = table.without(held)
+            facts = table.survey(hasher)
             streams = self._streams_for(key, facts.fingerprint)
         settings = self._settings()
         ledger = Ledger()
@@ -269,7 +227,7 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
             if (before.key, before.settings, before.facts.fingerprint) == (key, settings, facts.fingerprint):
                 ledger = before.ledger  # the same stream again: what it has been used for still counts
         self._state = FittedState(key, hasher, facts, settings, streams, fitted, ledger, held)
-        return hashes
+        return table
 
     def _held_back(self, facts: Facts, streams: Streams, answer: Answer) -> NDArray[np.int64]:
         """Return the numbers of the rows that must not be released."""
@@ -290,23 +248,6 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
             )
         if any("\ud800" <= letter <= "\udfff" for letter in self.release):
             raise ParameterError(f"{type(self).__name__}: release must be readable text")
-
-    def _choose_key(self) -> Key:
-        if self.insecure_seed is not None:
-            if self.key is not None:
-                raise ParameterError(
-                    f"{type(self).__name__}: give key or insecure_seed, not both",
-                    hint="insecure_seed is for tests only",
-                )
-            return Key.from_insecure_seed(self.insecure_seed)
-        if self.key is None:
-            return Key.generate()
-        if not isinstance(self.key, Key):
-            raise ParameterError(
-                f"{type(self).__name__}: key must be a sfumato.Key or None, got {type(self.key).__name__}",
-                hint="use sfumato.Key.generate() or sfumato.Key.load(path)",
-            )
-        return self.key
 
     def _streams_for(self, key: Key, fingerprint: bytes) -> Streams:
         return release_streams(
@@ -447,18 +388,6 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
 
     # ---- scikit-learn -----------------------------------------------------------------------------------
 
-    def _fitted_state(self) -> FittedState:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet.\nhint: call fit or fit_transform first"
-            )
-        if self._settings() != self._state.settings:
-            raise ParameterError(
-                f"{type(self).__name__}: parameters have changed since the fit, and its noise does not belong to them",
-                hint="call fit again",
-            )
-        return self._state
-
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the released columns."""
         every = super().get_feature_names_out(input_features)
@@ -467,23 +396,3 @@ class Perturber(Shown, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, AB
         if new is None:
             return every
         return np.array([*(name for name in every if name not in names), *new], dtype=object)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in vars(self)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        # scikit-learn prints parameters: the ones that undo a release are held so that they do not show
-        if value is not None and not isinstance(value, Secret) and name in _secret_names(type(self)):
-            value = Secret(value)
-        super().__setattr__(name, value)
-
-    def __getstate__(self) -> Any:
-        if self.__sklearn_is_fitted__():
-            refuse_pickle(type(self).__name__)
-        return super().__getstate__()
-
-
-def _secret_names(cls: type[Perturber]) -> frozenset[str]:
-    if "method_id" not in vars(cls) and not hasattr(cls, "method_id"):
-        return frozenset()
-    return frozenset(parameter.name for parameter in cls.catalogue_row().parameters if parameter.secret)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.keys import Key
 from sfumato.core.numbers import beyond_chance
 from sfumato.core.passes import Facts
 from sfumato.core.stream import RowHasher
@@ -64,6 +65,33 @@ def check_facts(facts: Facts, owner: str) -> None:
             "Noise that counts in ranges or standard deviations leaves them as they are.",
             ConstantColumnWarning,
         )
+
+
+def choose_key(key: Any, insecure_seed: int | None, owner: str) -> Key:
+    """Return the key of a fit: the one that was given, one for tests, or a fresh one.
+
+    Parameters
+    ----------
+    key : Key, optional
+    insecure_seed : int, optional
+        For tests only.
+    owner : str
+        Who fits, for errors.
+    """
+    if insecure_seed is not None:
+        if key is not None:
+            raise ParameterError(
+                f"{owner}: give key or insecure_seed, not both", hint="insecure_seed is for tests only"
+            )
+        return Key.from_insecure_seed(insecure_seed)
+    if key is None:
+        return Key.generate()
+    if not isinstance(key, Key):
+        raise ParameterError(
+            f"{owner}: key must be a sfumato.Key or None, got {type(key).__name__}",
+            hint="use sfumato.Key.generate() or sfumato.Key.load(path)",
+        )
+    return key
 
 
 def check_columns(facts: Facts, inner: str, least: int) -> None:

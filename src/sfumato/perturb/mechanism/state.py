@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts
-from sfumato.core.secret import Hidden
+from sfumato.core.secret import Hidden, Secret
 from sfumato.core.stream import Ledger, RowHasher, Streams
-from sfumato.exceptions import ReceiptError, SecretStateError
+from sfumato.exceptions import ParameterError, ReceiptError, SecretStateError
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,12 +37,48 @@ class FittedState(Hidden):
     held_back: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def refuse_pickle(name: str) -> NoReturn:
-    """Raise instead of pickling a fitted perturber."""
-    raise SecretStateError(
-        f"a fitted {name} cannot be pickled: the pickle would hold the key and statistics of the originals",
-        hint="pickle it unfitted, or keep the key with key.save(path): the same key gives the same release again",
-    )
+class SecretState:
+    """Mixin that keeps what a fit has learnt, and parameters that undo a release, from being shown or pickled."""
+
+    _state: FittedState
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in vars(self)
+
+    def _fitted_state(self) -> FittedState:
+        own: Any = self
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet.\nhint: call fit or fit_transform first"
+            )
+        if own._settings() != self._state.settings:
+            raise ParameterError(
+                f"{type(self).__name__}: parameters have changed since the fit, and its noise does not belong to them",
+                hint="call fit again",
+            )
+        return self._state
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # scikit-learn prints parameters: the ones that undo a release are held so that they do not show
+        if value is not None and not isinstance(value, Secret) and name in _secret_names(type(self)):
+            value = Secret(value)
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> Any:
+        if self.__sklearn_is_fitted__():
+            raise SecretStateError(
+                f"a fitted {type(self).__name__} cannot be pickled: "
+                "the pickle would hold the key and statistics of the originals",
+                hint="pickle it unfitted, or keep the key with key.save(path): "
+                "the same key gives the same release again",
+            )
+        return super().__getstate__()
+
+
+def _secret_names(cls: Any) -> frozenset[str]:
+    if not hasattr(cls, "method_id"):
+        return frozenset()
+    return frozenset(parameter.name for parameter in cls.catalogue_row().parameters if parameter.secret)
 
 
 def save_state(state: Any) -> Any:

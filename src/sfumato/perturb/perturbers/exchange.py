@@ -12,17 +12,16 @@ from numpy.typing import NDArray
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask, ask_both
-from sfumato.core.relations import coded_relation, parse_relation
+from sfumato.core.relations import parse_relation
 from sfumato.core.rows import Rows, WordStream, without
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import ParameterError
 from sfumato.frames.coded import Coding, find_coding
 from sfumato.frames.frame import take_rows
 from sfumato.frames.kinds import EXCHANGED_KINDS, guess_number
-from sfumato.frames.related import find_relations
-from sfumato.perturb.exchange.bonds import Bonds, BrokenRows
+from sfumato.perturb.exchange.bonds import BrokenRows, find_bonds
 from sfumato.perturb.exchange.bound import units_of
 from sfumato.perturb.exchange.partners import Partners
 from sfumato.perturb.exchange.released import release_groups
@@ -286,9 +285,11 @@ class AtomExchange(GuardShell):
         if self._holds_back(facts):
             named = with_company(named, rows, facts.n_rows)
 
-        bonds = self._bonds(facts, rows, kinds, decimals, coding)
+        gaps = {**self._gaps, **{name: held[0] for name, held in coding.held.items()}}
+        codes = {name: one.by_text() for name, one in coding.codes.items()}
+        bonds = find_bonds(self.relations, facts, rows, kinds, decimals, gaps, codes)
         sums, broken = yield from ask_both(ClusterSums(space, named), BrokenRows(bonds))
-        atoms, bonds, joined = sums.atoms(), self._kept_bonds(bonds, broken), None
+        atoms, bonds, joined = sums.atoms(), bonds.unbroken(broken, declared=bool(self.relations)), None
         if ladder and not self._exact:
             atoms, joined = self._join(space, atoms, rows)
         if atoms.have_joined:
@@ -386,38 +387,6 @@ class AtomExchange(GuardShell):
             held.append((*guess.held, *(float(one) for one in own)))
             decimals.append(guess.decimals if known[column] is None else known[column])
         return kinds, held, decimals
-
-    def _bonds(
-        self, facts: Facts, sample: Floats, kinds: Sequence[str], decimals: Sequence[int | None], coding: Coding
-    ) -> Bonds:
-        """Return the relations that are declared, or that a sample of the rows keeps."""
-        gaps = {**self._gaps, **{name: held[0] for name, held in coding.held.items()}}
-        if self.relations is None:
-            seen = sample.copy()
-            for column, name in enumerate(facts.names):
-                if name in gaps and kinds[column] != "category":
-                    seen[seen[:, column] == gaps[name], column] = np.nan
-            relations = find_relations(seen, facts.names, kinds)
-        else:
-            codes = {name: one.by_text() for name, one in coding.codes.items()}
-            relations = [coded_relation(parse_relation(text), codes) for text in self.relations]
-        for one in relations:
-            unknown = [name for name in one.columns if name not in facts.names]
-            if unknown:
-                raise ParameterError(f"AtomExchange: {one.text!r} names {unknown[0]!r}, which is not perturbed")
-        numbers = {name: gap for name, gap in gaps.items() if name in facts.names}
-        numbers = {name: gap for name, gap in numbers.items() if kinds[facts.names.index(name)] != "category"}
-        return Bonds(relations, facts.names, numbers, decimals, facts.low, facts.high)
-
-    def _kept_bonds(self, bonds: Bonds, broken: BrokenRows) -> Bonds:
-        """Return the relations that all rows keep; one that was declared and is broken already is an error."""
-        wrong = [(one, count) for one, count in zip(bonds.relations, broken.counts.tolist(), strict=True) if count]
-        if self.relations and wrong:
-            raise DataError(
-                "; ".join(f"{count:,} row(s) of the table break the relation {one.text!r}" for one, count in wrong),
-                hint="correct these rows, or leave the relation out",
-            )
-        return bonds.only([one for one in bonds.relations if one not in [lost for lost, _ in wrong]])
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         assert fitted.stored is not None, "rows are released in groups"

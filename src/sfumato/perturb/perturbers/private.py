@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.mechanism.base import Perturber
+from sfumato.perturb.mechanism.reading import Reading
 from sfumato.perturb.mechanism.state import FittedState
 from sfumato.perturb.private.counting import FAILURE, beyond_rounds
 from sfumato.perturb.private.drawing import draw_rows
@@ -143,19 +144,13 @@ class PrivateMixture(Perturber):
             )
         return numbers, tuple(levels)
 
-    def _fit(
-        self,
-        read: Callable[[], Iterable[Frame]],
-        shape: Frame,
-        threads: int,
-        hashes: NDArray[np.uint64] | None = None,
-    ) -> NDArray[np.uint64] | None:
-        if shape.names != shape.all_names:
+    def _fit(self, table: Reading) -> Reading:
+        if table.shape.names != table.shape.all_names:
             raise ParameterError(
                 "PrivateMixture: rows are drawn anew, and columns that pass through would be those of the old ones",
                 hint="leave columns=... out, and give a table of nothing but the columns to be drawn",
             )
-        return super()._fit(read, shape, threads, hashes)
+        return super()._fit(table)
 
     def _map(self, frame: Frame, state: FittedState, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
         return super()._map(frame.unnamed(), state, kernel, threads)

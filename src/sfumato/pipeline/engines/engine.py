@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
 from sfumato.core.marks import Marker
-from sfumato.core.passes import Facts
+from sfumato.core.passes import Facts, Survey
 from sfumato.core.rows import Coverage, PeopleRows, RecordIds, RowRange, Rows
 from sfumato.core.secret import Hidden
-from sfumato.core.summaries import Summary, Survey
+from sfumato.core.summaries import Summary
 from sfumato.exceptions import DataError, ReleaseCancelledError
 from sfumato.files.numbers import NumberBatch, parse_column
 from sfumato.files.schema import ColumnRules, Look

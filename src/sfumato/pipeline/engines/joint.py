@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sfumato.core.passes import Facts
-from sfumato.core.summaries import Summary, Survey
+from sfumato.core.passes import Facts, Survey
+from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of
 from sfumato.exceptions import ParameterError
 from sfumato.files.schema import Look

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sfumato.core.passes import Facts, fill
+from sfumato.core.passes import Facts, Survey, fill
 from sfumato.core.rows import Coverage
-from sfumato.core.summaries import Summary, Survey
+from sfumato.core.summaries import Summary
 from sfumato.core.tiles import in_order
 from sfumato.exceptions import DataError
 from sfumato.files.coded import CodedColumns, CodedSource
