@@ -1,4 +1,4 @@
-"""The passes before the last: first look, medians of gappy columns, survey, and the rounds of the method."""
+"""First look, medians of gappy columns, survey, and the rounds of the method; then the last pass is settled."""
 
 from __future__ import annotations
 
@@ -22,15 +22,20 @@ from sfumato.core.summaries import Gathered, Summary, Together
 from sfumato.core.tiles import tile_rows
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.files.coded import CodedColumns
+from sfumato.files.finish import new_columns
+from sfumato.files.row_ids import ROW_ID
 from sfumato.files.schema import Look, NumberColumn, Schema, coarse_range
 from sfumato.files.source import Described
 from sfumato.perturb.mechanism.keyed import KeyedMethod
 from sfumato.pipeline.drawn import public_fills, public_schema
 from sfumato.pipeline.engines.engine import Cells, Engine, Watch
+from sfumato.pipeline.engines.last_pass import WriteJob
 from sfumato.pipeline.fills import Medians, median_fills
 from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import Plan
+from sfumato.pipeline.undo import undo_map
 from sfumato.pipeline.update import Update, can_be_updated, marker_of
+from sfumato.receipts.body import order_subkey, row_id_subkey, rows_hasher
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,6 +206,45 @@ def fit(
     return Fit(schema, cells, facts, known_as, people, fitted, kernel, rows_per_tile, marks, n_rows)
 
 
+def plan_last_pass(plan: Plan, fitted: Fit, key: Key, identity: bytes, taken: Sequence[str]) -> WriteJob:
+    """Return what becomes of every row in the last pass.
+
+    Parameters
+    ----------
+    identity : bytes
+        Of the release.
+    taken : sequence of str
+        All columns of the table, whose names a new column cannot have.
+    """
+    names = plan.keyed.names_out(fitted.facts.names)
+    if names is None:
+        columns, order = fitted.schema.numbers, plan.order
+    else:
+        columns, order = new_columns(fitted.schema, names), (*plan.roles.keep, *names)
+        clash = sorted(set(names) & set(plan.roles.keep))
+        if clash:
+            raise DataError(f"the released column {clash[0]!r} has the name of a kept one", hint="rename that column")
+    named = plan.policy.release.row_id
+    if named and ROW_ID in (*order, *taken):
+        raise DataError(f"the table has a column {ROW_ID!r} of its own", hint="rename that column")
+    undo = undo_map(plan.keyed.inverse(fitted.fitted), fitted.cells.fills) if plan.keyed.invertible else None
+    return WriteJob(
+        kernel=fitted.kernel,
+        rows_per_tile=fitted.rows_per_tile,
+        columns=columns,
+        order=order,
+        same_columns=names is None,
+        invertible=plan.keyed.invertible,
+        undo=undo,
+        order_subkey=order_subkey(key, identity) if plan.policy.release.shuffle else None,
+        n_rows=fitted.schema.n_rows,
+        hasher=rows_hasher(key, identity, [column.name for column in columns]),
+        gaps=_gap_numbers(fitted.schema, fitted.cells) if plan.keyed.exchanges else None,
+        relations=plan.relations or () if names is None else (),
+        id_subkey=row_id_subkey(key, identity) if named else None,
+    )
+
+
 def _exposed(plan: Plan, schema: Schema, cells: Cells, facts: Facts, engine: Engine) -> NDArray[np.int64] | None:
     """Return the numbers of the rows that must not be released; None if nobody looks for them."""
     finder = plan.keyed.copy()  # decimals and bounds of the release are those of the rows that are left
@@ -282,7 +326,7 @@ def _gaps(schema: Schema, cells: Cells) -> dict[str, float]:
     return {column.name: fill for column, fill in pairs if column.missing}
 
 
-def gap_numbers(schema: Schema, cells: Cells) -> Floats:
+def _gap_numbers(schema: Schema, cells: Cells) -> Floats:
     """Return the number that stands for a missing cell of each column; nothing is equal to it where none is missing."""
     if cells.fills is None:
         return np.full(len(schema.numbers), np.nan)

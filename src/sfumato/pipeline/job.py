@@ -7,7 +7,6 @@ who computes (the engine) and where the finished rows go.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -18,42 +17,32 @@ from sfumato.core.passes import stoppable
 from sfumato.core.people import People
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import (
-    DataError,
     ParameterError,
-    RepeatedReleaseError,
-    RepeatedReleaseWarning,
-    SfumatoError,
     SingledOutWarning,
     UnchangedCellsWarning,
 )
 from sfumato.files.coded import CodedColumns, CodedSource
 from sfumato.files.codes import Codes
-from sfumato.files.finish import new_columns, singled_out
+from sfumato.files.finish import singled_out
 from sfumato.files.opening import open_released
-from sfumato.files.row_ids import ROW_ID
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.perturb.mechanism.checks import about_held_back, about_unchanged
-from sfumato.pipeline.budget import Claim, PrivacyLedger
+from sfumato.perturb.mechanism.checks import about_held_back, about_unchanged, warn_caller
+from sfumato.pipeline.books import Books, all_or_nothing
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
-from sfumato.pipeline.fit import Fit, fit, gap_numbers
+from sfumato.pipeline.fit import Fit, fit, plan_last_pass
 from sfumato.pipeline.keys import ReleaseKey
-from sfumato.pipeline.lookback import LookBack, notes_of, problems_of, warning_of
+from sfumato.pipeline.lookback import LookBack
 from sfumato.pipeline.plan import make_plan
 from sfumato.pipeline.scaled import ROUND_RANGE, Scale, about_scale, rows_digest, scale_file, scale_path, scale_text
-from sfumato.pipeline.undo import undo_map
 from sfumato.pipeline.update import Update, check_update, saved_update, with_decimals
 from sfumato.policy.model import Policy
 from sfumato.receipts.body import (
     ReceiptBody,
-    order_subkey,
     receipt_path,
     release_identity,
-    row_id_subkey,
-    rows_hasher,
     seal_receipt,
-    write_private,
 )
 from sfumato.receipts.shown import Receipt
 
@@ -96,6 +85,7 @@ class ReleaseJob(Hidden):
         self.notes: list[str] = []
         self.found: Any = None
         self._table, self._policy, self._owner, self._lookback = table, policy, owner, lookback
+        self._books = Books(self.plan, owner, lookback)
         self._fitted: Fit | None = None
         self._tally, self._digest = Tally(), ""
         self._scale: Scale = {}
@@ -116,7 +106,7 @@ class ReleaseJob(Hidden):
         engine : Engine
             Who computes.
         """
-        self._check_budget()
+        self.notes += self._books.afford()
         key, watch = self._owner.key, self.watch
         with stoppable(watch.check):
             self._fitted = fit(self._table, self.plan, key, engine, watch, self._lookback, self._update)
@@ -127,7 +117,7 @@ class ReleaseJob(Hidden):
         if self._update is not None and self._fitted.marks is not None:
             kept, n_rows = self._fitted.marks.known(self._update.marks), self._fitted.facts.n_rows
             self.notes.append(f"{kept:,} of {n_rows:,} rows keep their noise; {n_rows - kept:,} are new or changed")
-        self._look_back()
+        self.notes += self._books.look_back(self.fitted, self._noises)
         return self._fitted
 
     def look_back(self, lookback: LookBack, known_as: bytes | None, people: tuple[People, ...]) -> None:
@@ -138,8 +128,9 @@ class ReleaseJob(Hidden):
         known_as, people
             How the histories know these rows; see `Fit`.
         """
-        self._lookback, self._fitted = lookback, replace(self.fitted, known_as=known_as, people=people)
-        self._look_back()
+        self._fitted = replace(self.fitted, known_as=known_as, people=people)
+        self._books = Books(self.plan, self._owner, lookback)
+        self.notes += self._books.look_back(self.fitted, self._noises)
 
     def write(self, engine: Engine, workspace: Workspace, *, rows: int | None = None) -> Tally:
         """Run the last pass: the released rows go to the unfinished file of a workspace.
@@ -154,9 +145,9 @@ class ReleaseJob(Hidden):
             self._tally = engine.write(self.fitted.cells, job)
             self._digest = file_digest(workspace.part, self._owner.key.derive("released"))
         require_relations(self._tally)
-        unchanged = _mostly_unchanged(self._tally, self.fitted, self.plan.keyed.method)
+        unchanged = self._tally.mostly_unchanged(self.fitted.schema.numbers)
         if unchanged:
-            self._warn(unchanged, UnchangedCellsWarning)
+            self._warn(about_unchanged(unchanged, self.plan.keyed.method), UnchangedCellsWarning)
         warned = singled_out(self._tally.kept, self._tally.rows, self.plan.roles.keep)
         if warned:
             self._warn(warned, SingledOutWarning)
@@ -244,25 +235,9 @@ class ReleaseJob(Hidden):
         if report is not None:
             files[report] = self.found.to_html().encode()
         files |= self._side
-        earlier = {path: path.read_bytes() if path.exists() else None for path in files}
-        noted, counted = False, ""
-        try:
-            self._owner.save()
-            for path, content in files.items():
-                write_private(path, content)
-            noted = self._note(receipt.name)
-            counted = self._count_privacy(receipt.name)
+        with all_or_nothing(self._owner, self._books, files, stands):
+            self.notes += self._books.write(self.fitted, self.identity, receipt.name)
             deliver()
-        except BaseException:
-            if not stands():  # once the release is in its place, what belongs to it stays
-                self._owner.forget()
-                for path, before in earlier.items():
-                    _put_back(path, before)
-                if counted:
-                    PrivacyLedger(self._owner.folder).forget(counted)
-                if noted and self._lookback is not None and self.fitted.known_as is not None:
-                    self._lookback.forget(self.fitted.known_as, self.identity)
-            raise
         with contextlib.suppress(Exception):  # everything stands: a listener that fails now changes nothing
             self.watch.finish()
 
@@ -348,39 +323,15 @@ class ReleaseJob(Hidden):
             table += self._update.table  # the same table with other noise
         return release_identity(self._owner.key, name, keyed.method, keyed.parameters, table)
 
+    @property
+    def _noises(self) -> set[bytes]:
+        """Identities of this release, and of those whose noise it keeps."""
+        return {self.identity, *(() if self._update is None else self._update.chain)}
+
     @cached_property
     def last_pass(self) -> WriteJob:
         """What becomes of every row."""
-        plan, fitted, key = self.plan, self.fitted, self._owner.key
-        names = plan.keyed.names_out(fitted.facts.names)
-        if names is None:
-            columns, order = fitted.schema.numbers, plan.order
-        else:
-            columns, order = new_columns(fitted.schema, names), (*plan.roles.keep, *names)
-            clash = sorted(set(names) & set(plan.roles.keep))
-            if clash:
-                raise DataError(
-                    f"the released column {clash[0]!r} has the name of a kept one", hint="rename that column"
-                )
-        named = self._policy.release.row_id
-        if named and ROW_ID in (*order, *self._table.names):
-            raise DataError(f"the table has a column {ROW_ID!r} of its own", hint="rename that column")
-        undo = undo_map(plan.keyed.inverse(fitted.fitted), fitted.cells.fills) if plan.keyed.invertible else None
-        return WriteJob(
-            kernel=fitted.kernel,
-            rows_per_tile=fitted.rows_per_tile,
-            columns=columns,
-            order=order,
-            same_columns=names is None,
-            invertible=plan.keyed.invertible,
-            undo=undo,
-            order_subkey=order_subkey(key, self.identity) if self._policy.release.shuffle else None,
-            n_rows=fitted.schema.n_rows,
-            hasher=rows_hasher(key, self.identity, [column.name for column in columns]),
-            gaps=gap_numbers(fitted.schema, fitted.cells) if plan.keyed.exchanges else None,
-            relations=plan.relations or () if names is None else (),
-            id_subkey=row_id_subkey(key, self.identity) if named else None,
-        )
+        return plan_last_pass(self.plan, self.fitted, self._owner.key, self.identity, self._table.names)
 
     @property
     def body(self) -> ReceiptBody:
@@ -426,60 +377,7 @@ class ReleaseJob(Hidden):
 
     def _warn(self, note: str, kind: type[Warning]) -> None:
         self.notes.append(note)
-        warnings.warn(note, kind, stacklevel=4)
-
-    def _look_back(self) -> None:
-        """Say which earlier releases hold the same people, or refuse to release them again if the policy says so."""
-        if self._lookback is None:
-            return
-        mine = {self.identity, *(() if self._update is None else self._update.chain)}
-        past = self._lookback.past(self.fitted.people, self.fitted.known_as, mine)
-        if past.problems:
-            self._repeated(problems_of(past.problems))
-        said = warning_of(past)
-        if said is not None:
-            self._repeated(said)
-            self.notes += notes_of(past)
-
-    def _repeated(self, said: str) -> None:
-        if self._policy.release.repeated == "error":
-            raise RepeatedReleaseError(
-                f"nothing was released: {said}", hint='repeated = "warn" in the policy releases it all the same'
-            )
-        self._warn(said, RepeatedReleaseWarning)
-
-    @property
-    def _claim(self) -> Claim | None:
-        """What a method with a formal guarantee promises here."""
-        keyed = self.plan.keyed
-        if keyed.claim is None:
-            return None
-        public = getattr(keyed.perturber, "count", "private") == "public"
-        return Claim(*keyed.claim, replaced=public, person=self.plan.roles.record_id is not None)
-
-    def _check_budget(self) -> None:
-        """Refuse a private release that the policy's budget does not cover, before a row is read."""
-        if self._claim is not None:
-            after = PrivacyLedger(self._owner.folder).require(self._claim, self._policy.release.budget)
-            self.notes.append(after.words)
-
-    def _count_privacy(self, name: str) -> str:
-        """Write a private release into the ledger, and return its line there; empty if it is none."""
-        ledger, claim = PrivacyLedger(self._owner.folder), self._claim
-        return "" if claim is None else ledger.note(name, claim, self._policy.release.budget)
-
-    def _note(self, name: str) -> bool:
-        """Tell the history of this release; return whether it did not know it yet."""
-        if self._lookback is None:
-            return False
-        problem = "its key cannot be read"
-        if self.fitted.known_as is not None:
-            try:
-                return self._lookback.note(self.fitted.known_as, self.identity, self.fitted.people, name)
-            except (OSError, SfumatoError) as error:
-                problem = getattr(error, "message", None) or str(getattr(error, "strerror", None))
-        self._repeated(f"the history does not know this release: {problem}")
-        return False
+        warn_caller(note, kind)
 
 
 def _about_rare(codes: Codes) -> str:
@@ -495,22 +393,3 @@ def _saved_codes(table: Described) -> dict[str, Any]:
     """Return how the columns of a table are counted, for the receipt; nothing where all hold numbers."""
     coded: CodedColumns = getattr(table, "coded", CodedColumns())
     return coded.saved() if coded.codes or coded.commas or isinstance(table, CodedSource) else {}
-
-
-def _put_back(path: Path, content: bytes | None) -> None:
-    """Leave a file as it was before a commit that failed: as it stood, or not at all."""
-    with contextlib.suppress(OSError, SfumatoError):
-        if content is None:
-            path.unlink(missing_ok=True)
-        elif path.read_bytes() != content:
-            write_private(path, content)
-
-
-def _mostly_unchanged(tally: Tally, fitted: Fit, method_id: str) -> str | None:
-    """Return a warning about columns of which most cells came out as they went in, beyond chance."""
-    same = [
-        column.name
-        for column in fitted.schema.numbers
-        if column.high > column.low and tally.unchanged.get(column.name, 0) > (tally.rows - column.missing) / 2
-    ]
-    return about_unchanged(same, method_id) if same else None

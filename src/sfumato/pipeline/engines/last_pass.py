@@ -122,6 +122,14 @@ class Tally:
         for name, error in other.errors.items():
             self.errors[name] = max(self.errors.get(name, 0.0), error)
 
+    def mostly_unchanged(self, columns: Sequence[NumberColumn]) -> list[str]:
+        """Return the columns of which most cells came out as they went in, beyond chance."""
+        return [
+            column.name
+            for column in columns
+            if column.high > column.low and self.unchanged.get(column.name, 0) > (self.rows - column.missing) / 2
+        ]
+
 
 @dataclass(frozen=True, repr=False)
 class Finished(Hidden):
