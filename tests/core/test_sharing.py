@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato.cluster.lattice_kmeans import Asked, likely_centres, likely_centres_of
+from sfumato.core import sharing
 from sfumato.core.passes import stop_if_asked, stoppable
 from sfumato.core.sharing import granted, one_blas_thread, processors, share, shared_by, threads_here
 
@@ -81,14 +82,16 @@ def test_limits_of_control_groups_count_all_the_way_up(tmp_path) -> None:
     assert granted(tmp_path, "/a") > 1000
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes are bound to processors on Linux")
-def test_a_bound_process_has_only_its_processors() -> None:
-    mine = os.sched_getaffinity(0)
-    try:
-        os.sched_setaffinity(0, {min(mine)})
-        assert processors() == 1
-    finally:
-        os.sched_setaffinity(0, mine)
+def test_a_bound_process_has_only_its_processors(monkeypatch) -> None:
+    """The system's calls are emulated: some know nothing of binding, and no machine need have so many processors."""
+    monkeypatch.setattr(sharing, "granted", lambda _root, _group: 1000)
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {3, 5, 8}, raising=False)
+    assert processors() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert processors() == 12
+    monkeypatch.setattr(sharing, "granted", lambda _root, _group: 2)
+    assert processors() == 2
 
 
 @pytest.mark.parametrize("threads", [1, 2, 16])

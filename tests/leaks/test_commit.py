@@ -41,7 +41,7 @@ def test_whatever_fails_nothing_is_left_and_the_history_does_not_know_it(
         elif step == "rename":
             patch.setattr("sfumato.files.storage.workspace.Workspace.commit", fail)
         else:
-            from sfumato.pipeline import job as module
+            from sfumato.pipeline import books as module
 
             really = module.write_private
             wanted = ".receipt" if step == "receipt" else ".html"

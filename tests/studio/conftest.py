@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.studio.quiet import HARD_LIMIT, close_when_quiet
 from tests.studio.running import RunningStudio
 
-expect.set_options(timeout=900_000)  # nothing here waits for time: a busy machine may take it
+expect.set_options(timeout=1000 * HARD_LIMIT)  # a busy machine may take its time; see quiet.py
 
 
 @pytest.fixture
@@ -48,7 +49,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStudio]:
 def shared_page(shared: RunningStudio, browser: Browser) -> Iterator[Page]:
     """Return a page of the shared studio."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(900_000)
+    context.set_default_timeout(1000 * HARD_LIMIT)
+    close_when_quiet(context, shared.process.pid)
     name, _, value = shared.cookie.partition("=")
     context.add_cookies([{"name": name, "value": value, "url": shared.origin}])
     context.add_init_script(f"localStorage.setItem('studio-secret', '{shared.secret}')")
@@ -74,7 +76,8 @@ def open_page(browser: Browser) -> Iterator[Callable[[RunningStudio], Page]]:
     def opening(studio: RunningStudio, **options: Any) -> Page:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
         contexts.append(context)
-        context.set_default_timeout(900_000)
+        context.set_default_timeout(1000 * HARD_LIMIT)
+        close_when_quiet(context, studio.process.pid)
         context.on("weberror", lambda error: problems.append(str(error.error)))
         context.on(
             "console",

@@ -10,8 +10,11 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from tests.studio.quiet import HARD_LIMIT, ended_when_quiet
 
 START = """
 import sys
@@ -65,8 +68,8 @@ class RunningStudio:
         """End it, and return everything that it has written to the terminal."""
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.wait(timeout=900)
-        self._listener.join(timeout=900)
+        self.process.wait(timeout=HARD_LIMIT)
+        self._listener.join(timeout=HARD_LIMIT)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return "".join(self._said)
@@ -94,8 +97,8 @@ class RunningStudio:
             sent["Origin"] = self.origin
         sent |= headers or {}
         raw = json.dumps(body).encode() if isinstance(body, dict) else body
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=900)
-        try:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HARD_LIMIT)
+        with closing(connection), ended_when_quiet(self.process):
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             if raw is not None and "Content-Length" not in sent:
                 sent["Content-Length"] = str(len(raw))
@@ -105,8 +108,6 @@ class RunningStudio:
             connection.endheaders(raw)
             response = connection.getresponse()
             return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
-        finally:
-            connection.close()
 
     def upload(self, name: str, content: bytes, cookie: str, **headers: str) -> Answer:
         """Upload a file."""

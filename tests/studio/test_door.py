@@ -15,6 +15,7 @@ from playwright.sync_api import Browser
 
 from sfumato.studio.entrance import write_opening
 from sfumato.studio.security import Access
+from tests.studio.quiet import HARD_LIMIT, close_when_quiet
 from tests.studio.running import RunningStudio
 
 OPENED = """
@@ -55,7 +56,8 @@ def test_the_browser_is_opened_without_the_token(tmp_path: Path) -> None:
 def test_the_page_on_the_disk_opens_the_studio(studio: RunningStudio, browser: Browser, tmp_path: Path) -> None:
     page = browser.new_page()
     write_opening(tmp_path / "open.html", studio.origin, studio.token)
-    page.set_default_timeout(900_000)
+    page.set_default_timeout(1000 * HARD_LIMIT)
+    close_when_quiet(page.context, studio.process.pid)
     page.goto((tmp_path / "open.html").as_uri())
     page.wait_for_selector("html[data-ready]")
     assert page.url.startswith(studio.origin)
@@ -118,7 +120,7 @@ def test_a_studio_that_is_ended_while_it_loads_says_no_more_than_that(start: Cal
 def test_a_request_that_drips_in_is_cut_off(start: Callable[..., RunningStudio]) -> None:
     """A byte now and then keeps nobody in the door: the server closes, whatever is still sent."""
     studio = start()
-    with socket.create_connection(("127.0.0.1", studio.port), timeout=900) as slow:
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=HARD_LIMIT) as slow:
         slow.sendall(b"GET / HTTP/1.1\r\n")
         slow.settimeout(0.5)
         closed = False

@@ -76,7 +76,7 @@ def test_the_released_file_is_the_command_lines_byte_for_byte(
     released = (mine / "customers-released.csv").read_bytes()
     command = page.locator("#command").inner_text()
     key = Path(page.locator("#key-path").inner_text())
-    expect(page.get_by_role("link", name="Audit report")).to_be_visible(timeout=900_000)
+    expect(page.get_by_role("link", name="Audit report")).to_be_visible()
     with page.expect_download() as got:
         page.get_by_role("link", name="Audit report").click()
     owners = Path(got.value.path()).read_text()

@@ -189,8 +189,8 @@ def test_stale_previews_are_aborted(studio: RunningStudio, open_page: Open) -> N
     slider = page.get_by_role("slider", name="Scale")
     slider.focus()
     for _ in range(3):
-        slider.press("ArrowRight")
-        page.wait_for_timeout(300)  # longer than the pause: each is a request of its own, and only the last counts
+        with page.expect_request("**/api/preview"):  # each is a request of its own, and only the last counts
+            slider.press("ArrowRight")
     shown = float(page.get_by_label("Scale, as a number").input_value())
     expect(page.locator(".tried .chosen")).to_contain_text(f"scale {shown:g}")
     assert len(asked) == 3
@@ -254,16 +254,40 @@ def test_late_news_of_a_table_does_not_take_its_owner_back(studio: RunningStudio
     page.route("**/api/demo", lambda route: answers.append((route, route.fetch())))
     with page.expect_request("**/api/session"):  # the table has been read, and the page asks for it
         page.get_by_role("button", name="Use the demo table").click()
-    page.wait_for_timeout(200)
+    while not answers:
+        page.wait_for_timeout(20)
     (route, answer), *_ = answers
     route.fulfill(response=answer)
     expect(page.get_by_role("heading", name="What is in your columns?")).to_be_focused()
     page.get_by_role("button", name="Next: method").click()
     expect(page.get_by_role("heading", name="How should it be blurred?")).to_be_focused()
-    with page.expect_response("**/api/session"):
+    with page.expect_response("**/api/session") as response:
         news[0].continue_()
-    page.wait_for_timeout(300)
+    response.value.finished()
+    page.evaluate("() => new Promise(shown => requestAnimationFrame(() => setTimeout(() => setTimeout(shown))))")
     expect(page.get_by_role("heading", name="How should it be blurred?")).to_be_visible()
+
+
+def test_a_late_answer_to_loading_does_not_undo_what_its_owner_has_chosen(
+    studio: RunningStudio, open_page: Open
+) -> None:
+    page = open_page(studio)
+    answers = []
+    page.route("**/api/demo", lambda route: answers.append((route, route.fetch())))
+    page.get_by_role("button", name="Use the demo table").click()
+    expect(page.get_by_role("heading", name="What is in your columns?")).to_be_focused()  # by the news of it
+    while not answers:
+        page.wait_for_timeout(20)
+    page.get_by_label("Role of branch", exact=True).select_option("keep")
+    expect(page.locator("select.role-keep")).to_have_count(1)
+    (route, answer), *_ = answers
+    with page.expect_response("**/api/demo") as response:
+        route.fulfill(response=answer)
+    response.value.finished()
+    page.get_by_role("button", name="Next: method").click()
+    expect(page.get_by_role("heading", name="How should it be blurred?")).to_be_focused()
+    page.go_back()
+    expect(page.get_by_label("Role of branch", exact=True)).to_have_value("keep")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

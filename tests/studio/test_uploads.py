@@ -16,6 +16,7 @@ import pytest
 from sfumato.exceptions import DataError
 from sfumato.studio.folder import Folder
 from sfumato.studio.uploads import RefusedUploadError, label_of
+from tests.studio.quiet import HARD_LIMIT
 from tests.studio.running import RunningStudio
 
 TABLE = b"id,a,b\n" + b"".join(f"p{i},{i % 7},{i * i % 31}\n".encode() for i in range(60))
@@ -185,7 +186,7 @@ def test_labels() -> None:
 
 
 def _open(studio: RunningStudio, *headers: str) -> socket.socket:
-    connection = socket.create_connection(("127.0.0.1", studio.port), timeout=900)
+    connection = socket.create_connection(("127.0.0.1", studio.port), timeout=HARD_LIMIT)
     lines = [
         "POST /api/upload HTTP/1.1",
         f"Host: 127.0.0.1:{studio.port}",

@@ -87,10 +87,16 @@ function filter(rows) {
     } }));
 }
 
+let last = Promise.resolve(); // one change after the other: an answer that is overtaken would undo the newer one
+
 async function send(path, what, column, redraw) {
   const focused = document.activeElement?.getAttribute("aria-label");
+  const id = state.dataset.id;
+  const answer = last.then(() => post(path, { dataset: id, ...what }));
+  last = answer.catch(() => {});
   try {
-    const dataset = await post(path, { dataset: state.dataset.id, ...what });
+    const dataset = await answer;
+    if (state.dataset.id !== id) return; // another table is here by now
     const known = new Map(dataset.columns.map((one) => [one.name, one]));
     for (const one of [column, ...state.dataset.columns]) Object.assign(one, known.get(one.name));
     const { tried, others, sample, default_method: usual } = dataset;

@@ -103,10 +103,14 @@ async function take(answer) {
   try {
     const dataset = await answer;
     sending = null;
-    const known = state.dataset?.id === dataset.id; // the news of it came first
-    const settings = known ? state.settings : { method: dataset.default_method, parameters: {}, extras: {} };
+    if (state.dataset?.id === dataset.id) { // the news of it came first, and its owner may have changed it since
+      fill();
+      if (document.getElementById("main").dataset.step === "data") go("columns");
+      return;
+    }
+    const settings = { method: dataset.default_method, parameters: {}, extras: {} };
     change({ axes: null, before: null, result: null, compared: null, settings, dataset });
-    if (!known || document.getElementById("main").dataset.step === "data") go("columns");
+    go("columns");
   } catch (problem) {
     sending = null;
     tell(problem);
