@@ -7,9 +7,10 @@ without the groups of fewer than thirty people that k-means would give centres o
 
 Peers run in environments of their own, whose pythons are in SFUMATO_DP_PEERS (`pip install diffprivlib
 'scikit-learn<1.4' 'numpy<2'`: it does not import with a current scikit-learn) and SFUMATO_DP_MST (`pip install dpmm`:
-the MST mechanism on Private-PGM). diffprivlib gives centres and no table, and spends the whole epsilon on each k alone.
-`mix` has no guarantee. Needs SFUMATO_DATA. Writes the table of docs/dp.md; `--only NAME` measures one table, and
-results are kept in a folder (`--results FOLDER`) from which the page is made.
+the MST mechanism on Private-PGM, and PrivBayes; on five tables, because they take minutes). diffprivlib gives centres and
+no table, and spends the whole epsilon on each k alone. `mix` has no guarantee. Needs SFUMATO_DATA. Writes the table of
+docs/dp.md. What each method finds is kept in a folder (`--results FOLDER`): a run goes on where another has ended, and
+what is to be measured anew is removed from it. `--only TABLE` and `--methods WORD` measure a part.
 """
 
 from __future__ import annotations
@@ -18,23 +19,25 @@ import argparse
 import csv
 import gzip
 import io
-import json
 import os
 import re
 import subprocess
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 
+from sfumato.auditing.utility.by_centres import cost_by_centres
+from sfumato.auditing.utility.optima import missed
 from sfumato.perturb import AtomMixing, PrivateMixture
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "dp.md"
 EPSILONS, CLUSTERS, RUNS = (0.5, 1.0, 3.0, 10.0), range(2, 9), 3
-MST_EPSILONS = (1.0,)  # it takes a minute or more each
+SLOW = ("adult", "shuttle", "made 16 columns", "made skewed", "kept back, heavy tails")  # tables of slow peers
 MOST = 15_000  # rows that a miner looks at
 FEW = 30
 Centres = dict[int, np.ndarray]
@@ -73,15 +76,15 @@ np.savez(out, **found)
 sys.stdout.buffer.write(out.getvalue())
 """
 )
-MST = (
+DPMM = (
     READ
     + """
 import contextlib, pandas as pd
-from dpmm.pipelines import MSTPipeline
+from dpmm.pipelines import PIPELINE
 names = [f"x{i}" for i in range(rows.shape[1])]
 domain = {name: {"lower": float(a), "upper": float(b)} for name, a, b in zip(names, low, high)}
 with contextlib.redirect_stdout(sys.stderr):
-    model = MSTPipeline(epsilon=0.9 * epsilon, delta=1e-6, proc_epsilon=0.1 * epsilon)
+    model = PIPELINE(epsilon=0.9 * epsilon, delta=1e-6, proc_epsilon=0.1 * epsilon)
     model.fit(pd.DataFrame(rows, columns=names), domain)
     made = model.generate(n_records=len(rows)).astype(float).to_numpy()
 out = io.BytesIO()
@@ -148,22 +151,6 @@ def kept_back(name: str) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.tile([-20.0, 20.0], (12, 1))
 
 
-def cost(rows: np.ndarray, centres: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the cost of centres on rows, and the nearest of each row."""
-    apart = np.stack([((rows - centre) ** 2).sum(axis=1) for centre in centres], axis=1)
-    return float(apart.min(axis=1).sum()), apart.argmin(axis=1)
-
-
-def elsewhere(one: np.ndarray, other: np.ndarray, k: int) -> float:
-    """Return the share of rows that are elsewhere after the best matching of clusters."""
-    from scipy.optimize import linear_sum_assignment
-
-    both = np.zeros((k, k))
-    np.add.at(both, (one, other), 1)
-    mine, theirs = linear_sum_assignment(-both)
-    return 1.0 - both[mine, theirs].sum() / len(one)
-
-
 def mined(released: np.ndarray, unit: np.ndarray) -> Centres:
     """Return what a miner finds in a release, in units of the original."""
     own = np.where(released.std(axis=0) > 0, released.std(axis=0), 1.0)
@@ -199,77 +186,118 @@ def peer(variable: str, program: str, **told: object) -> dict[str, np.ndarray] |
         return dict(found)
 
 
-def measure(rows: np.ndarray, bounds: np.ndarray) -> list[list[object]]:
-    """Return a line for each method and epsilon: its name, epsilon, cost, rows elsewhere and seconds."""
-    unit = rows.std(axis=0)
-    scaled, low, high = rows / unit, bounds[:, 0], bounds[:, 1]
-    best = {k: KMeans(k, n_init=10, random_state=0).fit(scaled) for k in CLUSTERS}
-    given = {f"x{i}": tuple(pair) for i, pair in enumerate(bounds.tolist())}
-    found: list[tuple[str, str, list[Centres], float]] = []
+def pairs_wrong(one: np.ndarray, other: np.ndarray, k: int) -> float:
+    """Return the share of pairs of rows that stand together in one clustering only."""
+    both = np.zeros((k, k))
+    np.add.at(both, (one, other), 1)
+    together, first, second = ((counts**2).sum() for counts in (both, both.sum(axis=1), both.sum(axis=0)))
+    return float((first + second - 2 * together) / len(one) ** 2)
 
-    def note(method: str, epsilon: str, make: Callable[[], list[Centres] | None]) -> None:
+
+class Makers:
+    """Who finds centres for a table: each method by name, with the epsilon in words."""
+
+    def __init__(self, rows: np.ndarray, bounds: np.ndarray, *, slow: bool) -> None:
+        self.rows, self.unit, self.slow = rows, rows.std(axis=0), slow
+        self.scaled, self.low, self.high = rows / self.unit, bounds[:, 0], bounds[:, 1]
+        self.given = {f"x{i}": tuple(pair) for i, pair in enumerate(bounds.tolist())}
+
+    def all(self) -> dict[tuple[str, str], Callable[[], list[Centres] | None]]:
+        again = np.random.default_rng(1).integers(0, len(self.rows), len(self.rows))
+        out: dict[tuple[str, str], Callable[[], list[Centres] | None]] = {
+            ("another sample, no noise", "none"): lambda: [mined(self.rows[again], self.unit)],
+            (f"without groups below {FEW}, no noise", "none"): lambda: [without_few(self.scaled)],
+            ("`mix`, no guarantee", "none"): self.mixed,
+        }
+        for epsilon in EPSILONS:
+            out["`dp`", f"{epsilon:g}"] = partial(self.private, epsilon)
+            if self.slow:
+                out["MST of dpmm", f"{epsilon:g}"] = partial(self.dpmm, "MSTPipeline", epsilon)
+                out["PrivBayes of dpmm", f"{epsilon:g}"] = partial(self.dpmm, "PrivBayesPipeline", epsilon)
+            out["diffprivlib KMeans, centres only", f"{epsilon:g}"] = partial(self.diffprivlib, epsilon)
+        return out
+
+    def private(self, epsilon: float) -> list[Centres]:
+        made = (PrivateMixture(epsilon=epsilon, bounds=self.given).fit_transform(self.rows) for _ in range(RUNS))
+        return [mined(one, self.unit) for one in made]
+
+    def diffprivlib(self, epsilon: float) -> list[Centres] | None:
+        ends = {"low": self.low / self.unit, "high": self.high / self.unit}
+        told = peer("SFUMATO_DP_PEERS", DIFFPRIVLIB, rows=self.scaled, epsilon=epsilon, **ends)
+        return None if told is None else [{k: told[str(k)] for k in CLUSTERS}]
+
+    def dpmm(self, pipeline: str, epsilon: float) -> list[Centres] | None:
+        rows = np.clip(self.rows, self.low, self.high)
+        program = DPMM.replace("PIPELINE", pipeline)
+        told = peer("SFUMATO_DP_MST", program, rows=rows, low=self.low, high=self.high, epsilon=epsilon)
+        return None if told is None else [mined(told["made"], self.unit)]
+
+    def mixed(self) -> list[Centres]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [mined(AtomMixing(draws=1).fit_transform(self.rows), self.unit)]
+
+
+def measure(makers: Makers, folder: Path, words: list[str]) -> None:
+    """Keep what each method finds in a folder, and how long it took; what is there already stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for (method, epsilon), make in makers.all().items():
+        file = folder / f"{_plain(method)}-{epsilon}.npz"
+        if file.exists() or (words and not any(word in method for word in words)):
+            continue
         began = time.perf_counter()
         centres = make()
         if centres:
-            found.append((method, epsilon, centres, (time.perf_counter() - began) / len(centres)))
-            print(method, epsilon, flush=True)
+            seconds = (time.perf_counter() - began) / len(centres)
+            found = {f"{run} {k}": one[k] for run, one in enumerate(centres) for k in CLUSTERS}
+            np.savez(file, seconds=seconds, runs=len(centres), **found)
+            print(folder.name, method, epsilon, f"{seconds:.1f} s", flush=True)
 
-    def private(epsilon: float) -> list[Centres]:
-        releases = (PrivateMixture(epsilon=epsilon, bounds=given).fit_transform(rows) for _ in range(RUNS))
-        return [mined(one, unit) for one in releases]
 
-    def diffprivlib(epsilon: float) -> list[Centres] | None:
-        told = peer("SFUMATO_DP_PEERS", DIFFPRIVLIB, rows=scaled, low=low / unit, high=high / unit, epsilon=epsilon)
-        return None if told is None else [{k: told[str(k)] for k in CLUSTERS}]
-
-    def mst(epsilon: float) -> list[Centres] | None:
-        told = peer("SFUMATO_DP_MST", MST, rows=np.clip(rows, low, high), low=low, high=high, epsilon=epsilon)
-        return None if told is None else [mined(told["made"], unit)]
-
-    def mixed() -> list[Centres]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return [mined(AtomMixing(draws=1).fit_transform(rows), unit)]
-
-    again = np.random.default_rng(1).integers(0, len(rows), len(rows))
-    note("another sample, no noise", "none", lambda: [mined(rows[again], unit)])
-    note(f"without groups below {FEW}, no noise", "none", lambda: [without_few(scaled)])
-    note("`mix`, no guarantee", "none", mixed)
-    for epsilon in EPSILONS:
-        note("`dp`", f"{epsilon:g}", lambda: private(epsilon))  # noqa: B023
-        if epsilon in MST_EPSILONS:
-            note("MST of dpmm", f"{epsilon:g}", lambda: mst(epsilon))  # noqa: B023
-        note("diffprivlib KMeans, centres only", f"{epsilon:g}", lambda: diffprivlib(epsilon))  # noqa: B023
-    priced = [[{k: cost(scaled, one[k]) for k in CLUSTERS} for one in centres] for _, _, centres, _ in found]
-    least = {k: min([best[k].inertia_, *(one[k][0] for runs in priced for one in runs)]) for k in CLUSTERS}
-    lines: list[list[object]] = []
-    for (method, epsilon, _, seconds), runs in zip(found, priced, strict=True):
+def lines_of(makers: Makers, folder: Path) -> list[str]:
+    """Return the lines of a table in docs/dp.md: what each method's centres are worth on the original."""
+    best = {k: KMeans(k, n_init=10, random_state=0).fit(makers.scaled) for k in CLUSTERS}
+    found: dict[tuple[str, str], tuple[float, list[dict[int, tuple[float, np.ndarray]]]]] = {}
+    for method, epsilon in makers.all():
+        file = folder / f"{_plain(method)}-{epsilon}.npz"
+        if file.exists():
+            with np.load(file) as told:
+                priced = [
+                    {k: cost_by_centres(makers.scaled, told[f"{run} {k}"]) for k in CLUSTERS}
+                    for run in range(int(told["runs"]))
+                ]
+                found[method, epsilon] = float(told["seconds"]), priced
+    least = {k: min([best[k].inertia_, *(one[k][0] for _, runs in found.values() for one in runs)]) for k in CLUSTERS}
+    lines = []
+    for (method, epsilon), (seconds, runs) in found.items():
         ratio = [np.mean([one[k][0] / least[k] for k in CLUSTERS]) for one in runs]
-        moved = [np.mean([elsewhere(best[k].labels_, one[k][1], k) for k in CLUSTERS]) for one in runs]
-        lines.append([method, epsilon, float(np.mean(ratio)), float(np.max(ratio)), float(np.mean(moved)), seconds])
+        moved = np.mean([missed(best[k].labels_.astype(np.int64), one[k][1]) for one in runs for k in CLUSTERS])
+        pairs = np.mean([pairs_wrong(best[k].labels_, one[k][1], k) for one in runs for k in CLUSTERS])
+        figures = f"{np.mean(ratio):.3f} | {np.max(ratio):.3f} | {moved:.1%} | {pairs:.1%} | {seconds:.1f}"
+        lines.append(f"{method} | {epsilon} | {figures} |")
     return lines
+
+
+def _plain(words: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=list(tables()), action="append")
+    parser.add_argument("--methods", metavar="WORD", action="append", help="methods whose name has this word")
     parser.add_argument("--results", type=Path, default=Path("build") / "private")
     args = parser.parse_args()
-    args.results.mkdir(parents=True, exist_ok=True)
-    files = {name: args.results / f"{re.sub('[^a-z0-9]+', '-', name)}.json" for name in tables()}
+    head = "table | method | epsilon | cost / best | worst run | rows elsewhere | pairs wrong | seconds"
+    out = [f"| {head} |", "|---" * 8 + "|"]
     for name, load in tables().items():
-        if name in (args.only or [one for one, file in files.items() if not file.exists()]):
-            rows, bounds = load()
-            done = {"shape": f"{len(rows):,} x {rows.shape[1]}", "lines": measure(rows, bounds)}
-            files[name].write_text(json.dumps(done), encoding="utf-8")
-    out = ["| table | method | epsilon | cost / best | worst run | rows elsewhere | seconds |", "|---" * 7 + "|"]
-    for name, file in files.items():
-        if not file.exists():
-            continue
-        told = json.loads(file.read_text(encoding="utf-8"))
-        for method, epsilon, ratio, worst, moved, seconds in told["lines"]:
-            about = f"{name}, {told['shape']}"
-            out.append(f"| {about} | {method} | {epsilon} | {ratio:.3f} | {worst:.3f} | {moved:.1%} | {seconds:.1f} |")
+        rows, bounds = load()
+        makers, folder = Makers(rows, bounds, slow=name in SLOW), args.results / _plain(name)
+        if name in (args.only or tables()):
+            measure(makers, folder, args.methods or [])
+        if folder.exists():
+            about = f"{name}, {len(rows):,} x {rows.shape[1]}"
+            out += [f"| {about} | {line}" for line in lines_of(makers, folder)]
     block = "<!-- private -->\n" + "\n".join(out) + "\n<!-- /private -->"
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(

@@ -18,6 +18,7 @@ from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.cli import sfumato
 from sfumato.exceptions import DataError, ParameterError, SfumatoWarning
+from sfumato.policy.reading import parse_policy
 from sfumato.tuning.settings import Setting, catalogue_settings
 
 IRIS = load_iris().data
@@ -210,3 +211,19 @@ def test_secret_parameters_are_shown_by_no_value() -> None:
     setting = Setting("rdp", {"angles": 12.5, "scale": "std"}, "paper")
     assert setting.public == {"scale": "std"}
     assert "12.5" not in setting.words
+
+
+def test_a_release_with_a_guarantee_is_compared_by_its_centres_and_says_what_choosing_by_it_means() -> None:
+    rng = np.random.default_rng(8)
+    table = rng.normal(size=(3000, 2)) + 9.0 * rng.integers(0, 2, (3000, 1))
+    policy = parse_policy('[method]\nname = "dp"\nepsilon = 4.0\n[column.x0]\nbounds = [-10, 20]')
+    found = sf.compare(table, ["mdav"], policy=policy, clusters=(2,), max_rows=500)
+    drawn = next(one for one in found.tried if one.method == "dp")
+    assert drawn.label == "dp (policy)"
+    assert 1.0 <= drawn.cost_mean < 1.1
+    assert drawn.excess_mean < 0.05
+    assert all(one.cost_mean is None for one in found.tried if one.method != "dp")
+    for page in (found.to_text(), found.to_html()):
+        assert "times the best" in page
+        assert "it is for the owner alone" in page
+        assert "which the guarantee of the release does not cover" in page

@@ -199,3 +199,25 @@ def test_mistakes_are_one_clear_error() -> None:
     ):
         with pytest.raises(ParameterError, match=message):
             sf.tune(table, **arguments)
+
+
+def test_epsilon_stays_as_the_policy_says_and_no_limit_on_the_rows_is_written() -> None:
+    rng = np.random.default_rng(8)
+    table = rng.normal(size=(3000, 2)) + 9.0 * rng.integers(0, 2, (3000, 1))
+    asked = parse_policy(
+        '[method]\nname = "dp"\nepsilon = 4.0\ndelta = 1e-7\n[column.x0]\nbounds = [-10, 20]\n[audit]\nmin_grade = "B"'
+    )
+    found = sf.tune(table, 0.05, policy=asked, clusters=(2,), max_rows=400, candidates=2)
+    assert found.met
+    assert {one.method for one in found.finalists} == {"dp"}
+    policy = tomllib.loads(found.policy)
+    assert (policy["method"]["epsilon"], policy["method"]["delta"]) == (4.0, 1e-7)
+    assert policy["method"]["search_bounds"] is True, "of the second column nobody gave bounds"
+    assert policy["column"]["x0"]["bounds"] == [-10, 20]
+    assert "audit" not in policy
+    assert "chosen by looking at the rows" in found.policy
+    assert "it is for the owner alone" in found.to_text()
+
+
+def test_a_guarantee_is_searched_only_if_somebody_asks_for_it(found: sf.Tuned) -> None:
+    assert any(note.startswith("dp was not searched") for note in found.notes)

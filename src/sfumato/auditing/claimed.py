@@ -39,6 +39,17 @@ class Claimed(BaseModel):
         return f"{said}; {found}, which does not exceed it."
 
 
+def claims_drawn_rows(name: str | None) -> bool:
+    """Tell whether a method says that released rows belong to nobody.
+
+    Parameters
+    ----------
+    name : str, optional
+        Id of the method.
+    """
+    return any(row.draws_rows for row in methods() if row.id == name)
+
+
 def measure_claim(name: str | None, public: Mapping[str, Any], effort: str) -> Claimed | None:
     """Return the claim of a method and what shadow runs find of it; None for methods that claim nothing.
 

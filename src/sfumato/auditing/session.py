@@ -21,6 +21,7 @@ from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.aligned import align_tables
+from sfumato.auditing.claimed import claims_drawn_rows
 from sfumato.auditing.copies import Copies, measure_copies
 from sfumato.auditing.correspondence import find_out_order, stands_in_order
 from sfumato.auditing.curve import measure_curve
@@ -362,7 +363,8 @@ class AuditSession(Hidden):
     def utility(self, **options: Any) -> Any:
         """Return what the release is still good for; options go to `measure_utility`."""
         tables = self.tables
-        told = {"seed": self.seed, "same_columns": tables.same_columns, "categories": self._categories}
+        drawn = tables.same_columns and (self.order == "not known" or claims_drawn_rows(self.method))
+        told = {"seed": self.seed, "same_columns": tables.same_columns, "categories": self._categories, "drawn": drawn}
         options = {**told, **self.effort.utility, "clusters": self.effort.clusters, **options}
         return measure_utility(tables.original, tables.released, **options)
 

@@ -54,6 +54,19 @@ def marked_table(table: Any, policy: Policy) -> Any:
     return without_markers(as_polars(table), markers) if markers else table
 
 
+def policy_bounds(policy: Policy) -> dict[str, tuple[float, float]]:
+    r"""Return the bounds that a policy gives columns.
+
+    Examples
+    --------
+    >>> from sfumato.policy.reading import parse_policy
+    >>> policy_bounds(parse_policy("[column.age]\nbounds = [0, 120]"))
+    {'age': (0.0, 120.0)}
+    """
+    given = {name: own.bounds for name, own in policy.column.items()}
+    return {name: (float(own[0]), float(own[1])) for name, own in given.items() if own is not None}
+
+
 def policy_setting(policy: Policy) -> Setting | None:
     r"""Return the method of a policy as a setting; None if it names none.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,13 @@ from sfumato.tuning.subject import Subject
 from sfumato.tuning.trial import (
     Trial,
     attack_release,
+    draws_rows,
     keeps_columns,
     measure,
     public_description,
     release_trial,
+    searching_bounds,
+    side_by_side,
     trial_key,
 )
 
@@ -52,10 +55,14 @@ class TableAssessor:
         Of the search. Held-out repetitions use other seeds and other keys.
     limit : float
         Most excess misclassification: what keeps it in a hurry needs no second look.
+    fixed : Setting, optional
+        Of a policy: a candidate of its method with a guarantee has its parameters, where none is searched.
     """
 
-    def __init__(self, subject: Subject, clusters: Sequence[int], seed: int, limit: float) -> None:
-        self._subject = subject
+    def __init__(
+        self, subject: Subject, clusters: Sequence[int], seed: int, limit: float, fixed: Setting | None = None
+    ) -> None:
+        self._subject, self._fixed = subject, fixed
         self._seed = seed
         self._limit = limit
         self.asked_clusters = tuple(clusters)
@@ -72,14 +79,17 @@ class TableAssessor:
 
     def setting(self, candidate: Candidate) -> Setting:
         """Return the setting of a candidate on this table."""
-        return keeping(setting_of(candidate), self.asked_clusters)
+        found = setting_of(candidate)
+        if self._fixed is not None and self._fixed.method == found.method and draws_rows(found):
+            found = replace(found, parameters={**self._fixed.parameters, **found.parameters})
+        return keeping(searching_bounds(found, self._subject), self.asked_clusters)
 
     def cheap(self, candidate: Candidate) -> tuple[float, float]:
         """Return (excess, how far the values moved)."""
         setting = self.setting(candidate)
         released = self._first_look(candidate, 0)
         moved = 1.0
-        if keeps_columns(setting):
+        if keeps_columns(setting) and not draws_rows(setting):
             varies = self._subject.values.std(axis=0) > 0
             moved = float(np.median(variance_security(self._subject.values[:, varies], released[:, varies])))
         self._excess[candidate] = measure(self._cheap, setting, released).excess_mean
@@ -143,9 +153,9 @@ class Judgement:
 
 def quick_judgement(subject: Subject, setting: Setting, released: Floats, seed: int) -> Judgement:
     """Return what the strongest attack of each kind makes of a release, in little time."""
-    session = AuditSession(
-        subject.values, released, method=public_description(setting), seed=seed, max_targets=300, effort="quick"
-    )
+    original, released, order = side_by_side(subject, setting, released, seed)
+    told: dict[str, Any] = {"seed": seed, "order": order, "max_targets": 300, "effort": "quick"}
+    session = AuditSession(original, released, method=public_description(setting), **told)
     results = [result for _, result in session.attack(QUICK_ATTACKS)]
     judged = session.grade(curve=False, verbatim=False)
     known = [value for value, _ in residual_security(results, len(subject.names)) if value is not None]

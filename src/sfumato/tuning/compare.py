@@ -13,12 +13,13 @@ from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.frames.frame import numeric_columns
 from sfumato.perturb.catalogue import method
 from sfumato.policy.model import Limits
-from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table, policy_setting
+from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table, policy_bounds, policy_setting
 from sfumato.tuning.budget import time_left
 from sfumato.tuning.comparison import Compared, Comparison, LeftOut, compared, pareto_front
 from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
 from sfumato.tuning.trial import (
+    ABOUT_DRAWN,
     Trial,
     attack_release,
     measure,
@@ -108,6 +109,7 @@ def compare(
     full = [setting for setting in settings if others and takes_every_kind(setting)]
     rest = [setting for setting in settings if setting not in full]
     chosen: dict[str, Any] = {"identifier": identifier, "keep": keep, "max_rows": max_rows, "seed": seed}
+    chosen["bounds"] = policy_bounds(wanted)
     subjects = [read_subject(table, every_kind=True, **chosen)] if full else []
     notes = list(subjects[0].notes) if full else []
     left_out: list[LeftOut] = []
@@ -157,8 +159,14 @@ def compare(
         seed=seed,
         tried=tried,
         left_out=tuple(left_out),
-        notes=tuple(dict.fromkeys([*notes, *_within(tried, wanted.audit)])),
+        notes=tuple(dict.fromkeys([*notes, *_within(tried, wanted.audit), *_about_drawn(tried)])),
     )
+
+
+def _about_drawn(tried: Sequence[Compared]) -> list[str]:
+    """Return what must be said beside methods with a guarantee whose rows belong to nobody."""
+    drawn = [one.label for one in tried if one.cost_mean is not None]
+    return [f"{', '.join(drawn)}: {note}" for note in ABOUT_DRAWN] if drawn else []
 
 
 def _within(tried: Sequence[Compared], limits: Limits | None) -> list[str]:

@@ -45,6 +45,10 @@ class Compared(Frozen):
     numbers_only: bool = Field(
         default=False, description="whether it takes numbers only, and was measured without the other columns"
     )
+    cost_mean: float | None = Field(
+        default=None,
+        description="where rows belong to nobody: cost of the release's centres on the original over the best, mean",
+    )
 
 
 class LeftOut(Frozen):
@@ -132,7 +136,7 @@ def compared(trial: Trial, name: str, *, best: bool, numbers_only: bool = False)
         method=trial.setting.method,
         name=name,
         source=trial.setting.source,
-        settings=trial.setting.words + ("" if keeps_columns(trial.setting) else "; clusters compared unscaled"),
+        settings=_words(trial),
         grade=trial.audit.grade,
         verdict=trial.audit.verdict,
         trustworthy=trial.audit.trustworthy,
@@ -146,7 +150,15 @@ def compared(trial: Trial, name: str, *, best: bool, numbers_only: bool = False)
         linkage=trial.linkage,
         best=best,
         numbers_only=numbers_only,
+        cost_mean=useful.cost_mean,
     )
+
+
+def _words(trial: Trial) -> str:
+    """Return the parameters in words, and what else its figures need."""
+    told = trial.setting.words + ("" if keeps_columns(trial.setting) else "; clusters compared unscaled")
+    cost = trial.useful.cost_mean
+    return told if cost is None else f"{told}; centres cost {cost:.3f} times the best"
 
 
 def pareto_front(trials: Sequence[Trial]) -> list[bool]:

@@ -9,6 +9,7 @@ from sfumato.policy.model import Enhance, Guard, Limits, MethodChoice, Policy
 from sfumato.policy.text import policy_text
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.subject import Subject
+from sfumato.tuning.trial import draws_rows
 
 
 def tuned_policy(
@@ -46,14 +47,17 @@ def tuned_policy(
             "enhance": Enhance(fraction=setting.parameters["fraction"]) if setting.method == "+rho" else None,
             "guard": Guard(kmeans=clusterings) if setting.method == "guard" else None,
             "detail": None,
-            "audit": (base.audit or Limits()).model_copy(update=limits),
+            # a release that goes out only if an audit likes it tells of the rows, and no guarantee would cover it
+            "audit": None if draws_rows(setting) else (base.audit or Limits()).model_copy(update=limits),
         }
     )
     told = ["# written by sfumato tune; check the columns before you release"]
     if subject.text:
         what = "free text or identifiers" if subject.kinds else "not numeric"
         told.append(f"# {what}, so dropped unless you move them to keep: {', '.join(map(repr, subject.text))}")
-    if not usual:
+    if draws_rows(setting):
+        told.append("# these parameters were chosen by looking at the rows, which the guarantee does not cover: docs/dp.md")
+    if not usual and not draws_rows(setting):
         listed = ", ".join(map(str, clusters))
         told.append(
             f"# max_misclassification = {max_misclassification:g} was met for {listed} clusters; audits measure 2 to 8"

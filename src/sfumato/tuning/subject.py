@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +51,10 @@ class Subject(Hidden):
         Places of columns whose numbers stand for categories.
     gaps : tuple of float or None
         The number that stands for a missing cell of each column; empty when rows with missing cells are left out.
+    whole : array of shape (rows, d)
+        All complete rows, also of people without company: what methods that draw rows learn from.
+    bounds : mapping
+        Column -> (low, high), as a policy says.
     """
 
     names: tuple[str, ...]
@@ -65,6 +69,8 @@ class Subject(Hidden):
     held: dict[int, tuple[float, ...]] = field(default_factory=dict)
     categories: tuple[int, ...] = ()
     gaps: tuple[float | None, ...] = ()
+    whole: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def rounded(self, released: Floats) -> Floats:
         """Return a release of these columns rounded to their decimals, as a file would hold it.
@@ -89,6 +95,7 @@ def read_subject(
     max_rows: int = MOST_ROWS,
     seed: int = 0,
     every_kind: bool = False,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
 ) -> Subject:
     """Read the table for which a method is chosen.
 
@@ -103,6 +110,8 @@ def read_subject(
     every_kind : bool
         Whether texts, flags, dates and missing cells are counted, for methods that exchange them; otherwise the columns
         of numbers and complete rows are taken. Default: False.
+    bounds : mapping, optional
+        Column -> (low, high), as a policy says.
 
     Examples
     --------
@@ -135,7 +144,8 @@ def read_subject(
         raise DataError("every column is constant: there is nothing to protect", hint="check the file")
     if len(np.unique(values, axis=0)) <= _FEWEST_DIFFERENT:
         raise DataError("too few different rows to have clusters", hint="check the file, and what is left out")
-    n_rows = len(values)
+    n_rows, whole = len(values), values
+    known = dict(bounds or {})
     categories = counted.categories if counted else ()
     alone = _without_company(values, categories, seed)
     if len(alone):
@@ -152,10 +162,12 @@ def read_subject(
     )
     roles = (tuple(identifier), tuple(keep), text)
     if counted is None:
-        return Subject(names, values, decimals, n_rows, *roles, tuple(notes))
+        return Subject(names, values, decimals, n_rows, *roles, tuple(notes), whole=whole, bounds=known)
     held = {names.index(name): tuple(own) for name, own in counted.coding.held.items()}
     kinds = {names.index(name): kind for name, kind in counted.kinds.items()}
-    return Subject(names, values, decimals, n_rows, *roles, tuple(notes), kinds, held, counted.categories, gaps)
+    return Subject(
+        names, values, decimals, n_rows, *roles, tuple(notes), kinds, held, counted.categories, gaps, whole, known
+    )
 
 
 def other_columns(table: Any, outside: Sequence[str] = ()) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ The keys of trials come from a seed so that a search repeats; no release of a tr
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -15,14 +15,22 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.auditing.model import Audit
 from sfumato.auditing.run import audit
+from sfumato.auditing.unordered import as_many_rows
 from sfumato.auditing.utility.yardstick import Usefulness, Yardstick
 from sfumato.core.keys import Key
-from sfumato.exceptions import ParameterError, SfumatoWarning
+from sfumato.exceptions import SfumatoWarning
 from sfumato.perturb.catalogue import method
 from sfumato.tuning.settings import Setting, make_perturber
 from sfumato.tuning.subject import Subject
 
 EXCHANGE = "exchange"  # the method that takes every kind of column
+ABOUT_DRAWN = (
+    "it learns from all rows, and released rows belong to nobody, so people go to the nearest centre that k-means "
+    "finds on the release; noise is fresh in every run, so figures differ a little from run to run",
+    "this page is made of the rows without noise: it is for the owner alone, it spends nothing of the budget as long "
+    "as it stays in the house, and a method or parameters that are chosen by it depend on the rows, which the "
+    "guarantee of the release does not cover (docs/dp.md)",
+)
 
 
 @dataclass(frozen=True)
@@ -71,11 +79,11 @@ def trial_key(seed: int, repetition: int) -> Key:
 
 def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
     """Return the release of a setting, rounded as a file would be; raises `SfumatoError` if it does not apply."""
-    if method(setting.method).draws_rows:
-        raise ParameterError(
-            "it draws new rows, and these figures set each row beside its own", hint="docs/dp.md says what it keeps"
-        )
-    if subject.kinds:
+    table = subject.values
+    if draws_rows(setting):
+        # it learns from everybody: from a sample it would be worse than it is, and people without company count, too
+        table, setting = subject.whole, _bounded(setting, subject)
+    elif subject.kinds:
         setting = setting.given("kinds", {f"x{i}": kind for i, kind in subject.kinds.items()})
         setting = setting.given("held", {f"x{i}": values for i, values in subject.held.items()})
     else:
@@ -85,7 +93,7 @@ def release_trial(subject: Subject, setting: Setting, key: Key) -> Floats:
     with warnings.catch_warnings():
         # constant columns and unchanged cells show in the audit's figures
         warnings.simplefilter("ignore", SfumatoWarning)
-        released = np.asarray(make_perturber(setting, key).fit_transform(subject.values), dtype=np.float64)
+        released = np.asarray(make_perturber(setting, key).fit_transform(table), dtype=np.float64)
     return subject.rounded(released) if keeps_columns(setting) else released
 
 
@@ -93,6 +101,32 @@ def keeps_columns(setting: Setting) -> bool:
     """Tell whether released columns mean the same as the original ones."""
     inner = setting.inner is None or keeps_columns(setting.inner)
     return method(setting.method).row_preserving and inner
+
+
+def draws_rows(setting: Setting) -> bool:
+    """Tell whether released rows belong to nobody."""
+    return method(setting.method).draws_rows
+
+
+def searching_bounds(setting: Setting, subject: Subject) -> Setting:
+    """Return a setting that finds the bounds privately which nobody gives, if its rows are drawn.
+
+    Parameters
+    ----------
+    setting : Setting
+    subject : Subject
+    """
+    given = setting.parameters.get("bounds")
+    known = {*subject.bounds, *(given if isinstance(given, Mapping) else ())}
+    if not draws_rows(setting) or isinstance(given, Sequence) or known >= set(subject.names):
+        return setting
+    return setting.given("search_bounds", True)
+
+
+def _bounded(setting: Setting, subject: Subject) -> Setting:
+    """Return a setting with the owner's bounds, under the names of the trial."""
+    known = {f"x{i}": subject.bounds[name] for i, name in enumerate(subject.names) if name in subject.bounds}
+    return searching_bounds(setting, subject).given("bounds", known)
 
 
 def takes_every_kind(setting: Setting) -> bool:
@@ -118,14 +152,30 @@ def attack_release(
         Chooses known people and targets.
     attacks : sequence of str, optional
     """
+    original, released, order = side_by_side(subject, setting, released, seed)
     return audit(
-        subject.values,
+        original,
         released,
         method=public_description(setting),
+        order=order,
         attacks=attacks,
         utility=False,
         seed=seed,
     )
+
+
+def side_by_side(subject: Subject, setting: Setting, released: Floats, seed: int) -> tuple[Floats, Floats, str | None]:
+    """Return as many rows of the table and of a release, and what an audit is told of their order.
+
+    Parameters
+    ----------
+    subject, setting, released, seed
+        See `attack_release`.
+    """
+    if not draws_rows(setting):
+        return subject.values, released, None
+    original, released, _ = as_many_rows(subject.values, released, seed=seed)
+    return original, released, "not known"
 
 
 def public_description(setting: Setting) -> dict[str, object]:
@@ -149,4 +199,5 @@ def measure(yardstick: Yardstick, setting: Setting, released: Floats, *, rescale
     rescaled : bool
         Whether to measure after the miner's own rescalings too.
     """
-    return yardstick.measure(released, same_columns=keeps_columns(setting), rescaled=rescaled)
+    kept, drawn = keeps_columns(setting), draws_rows(setting)
+    return yardstick.measure(released, same_columns=kept, rescaled=rescaled, drawn=drawn)

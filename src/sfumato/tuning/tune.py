@@ -15,7 +15,7 @@ from sfumato.exceptions import DataError, ParameterError
 from sfumato.perturb.catalogue import DEFAULT_METHOD, method
 from sfumato.perturb.catalogue import methods as catalogue
 from sfumato.policy.model import Limits, Policy
-from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table
+from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table, policy_bounds, policy_setting
 from sfumato.tuning.assess import TableAssessor
 from sfumato.tuning.budget import time_left
 from sfumato.tuning.dial import measure_dial
@@ -25,7 +25,7 @@ from sfumato.tuning.search import Searched, search
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.space import candidates as candidate_stream
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
-from sfumato.tuning.trial import EXCHANGE, quiet_threads
+from sfumato.tuning.trial import ABOUT_DRAWN, EXCHANGE, draws_rows, quiet_threads
 from sfumato.tuning.tuned import DialPoint, Finalist, Tried, Tuned, figures_of
 
 Progress = Callable[[str, float], None]
@@ -33,6 +33,10 @@ Progress = Callable[[str, float], None]
 REPETITIONS = 3
 MOST_MISCLASSIFIED = 0.01  # unless somebody says otherwise
 _LOOKS = {"quick": 32, "normal": 64, "thorough": 256}
+_NEW_COLUMNS = (
+    "its columns are new ones, so its clusters compare unscaled only, and its figures do not compare with the others'"
+)
+_DRAWN = "its rows are drawn anew with fresh noise, so the same seed does not find the same again"
 _SEARCHING = 0.7  # share of the progress bar, and of the budget, before the held-out repetitions
 
 
@@ -77,7 +81,8 @@ def tune(
     min_grade : "A" to "F", optional
         Worst grade that will do; by default what the policy says.
     methods : sequence of str, optional
-        Ids or class names; None searches all that keep the columns.
+        Ids or class names; None searches all that keep the columns and whose rows correspond, or, where the policy
+        names a method with a guarantee, that one: its epsilon and delta stay as they are.
     identifier, keep : sequences of str
         Columns that the release drops, and those that it leaves as they are. Default: none.
     policy : Policy or path, optional
@@ -133,7 +138,10 @@ def tune(
         candidates = _LOOKS[effort_named(effort).name]
     if isinstance(methods, str):
         methods = [methods]
-    names = [row.id for row in catalogue() if row.row_preserving] if methods is None else list(methods)
+    fixed = policy_setting(wanted)
+    if methods is None and fixed is not None and draws_rows(fixed):
+        methods = [fixed.method]  # who asks for a guarantee is not offered a method without one
+    names = [row.id for row in catalogue() if row.row_preserving and not row.draws_rows] if methods is None else methods
     names = [method(name).id for name in names]
     if not names:
         raise ParameterError("methods is empty: there is nothing to search", hint="leave it out to search all")
@@ -142,10 +150,11 @@ def tune(
     every_kind = bool(others) and EXCHANGE in names
     numbers_only = [name for name in names if every_kind and name != EXCHANGE]
     names = [name for name in names if name not in numbers_only]
-    subject = read_subject(table, identifier=identifier, keep=keep, max_rows=max_rows, seed=seed, every_kind=every_kind)
+    told: dict[str, Any] = {"identifier": identifier, "keep": keep, "max_rows": max_rows, "seed": seed}
+    subject = read_subject(table, **told, every_kind=every_kind, bounds=policy_bounds(wanted))
     tell("clusters of the original", 0.0)
     with quiet_threads(), shared_by(workers(threads, n_jobs)):
-        assess = TableAssessor(subject, clusters, seed, limit)
+        assess = TableAssessor(subject, clusters, seed, limit, fixed)
         found = search(
             candidate_stream(seed, names),
             assess,
@@ -174,6 +183,7 @@ def tune(
         )
     tell("done", 1.0)
     notes = [*subject.notes, *_refused(numbers_only, others), *_left_out([*names, *numbers_only])]
+    notes += [note for name in names if method(name).draws_rows for note in ABOUT_DRAWN]
     return _outcome(subject, assess, found, confirmed, limit, min_grade, seed, notes, wanted, points)
 
 
@@ -191,10 +201,9 @@ def _refused(names: Sequence[str], others: Sequence[str]) -> list[str]:
 def _left_out(names: Sequence[str]) -> list[str]:
     """Return why some methods were not searched."""
     return [
-        f"{row.id} was not searched: its columns are new ones, so its clusters compare unscaled only, and its figures "
-        f"do not compare with the others'; ask for it by name to search it"
+        f"{row.id} was not searched: {_DRAWN if row.draws_rows else _NEW_COLUMNS}; ask for it by name to search it"
         for row in catalogue()
-        if not row.row_preserving and row.id not in names
+        if (row.draws_rows or not row.row_preserving) and row.id not in names
     ]
 
 

@@ -84,6 +84,8 @@ def render_text(audit: Audit) -> str:
         if audit.utility.excess_low is not None:
             between = f"{percent(audit.utility.excess_low)} to {percent(audit.utility.excess_high)}"
             lines.append(f"  measured again from other starts: {between}")
+        if audit.utility.cost_mean is not None:
+            lines.append(f"  {cost_words(audit.utility.cost_mean)}")
         lines += [f"  {line}" for line in rescaling_lines(audit.utility)]
         lines.append(f"  with shared starts, worst k: {percent(audit.utility.shared_max)}")
         lines.append("  k   release   re-run of the original   shared starts")
@@ -100,6 +102,18 @@ def render_text(audit: Audit) -> str:
     lines += ["", f"Effort: {audit.effort}"] + [f"  left out: {text}" for text in audit.left_out]
     lines += [f"note: {note}" for note in audit.notes]
     return "\n".join(lines) + "\n"
+
+
+def cost_words(ratio: float) -> str:
+    """Return what the centres of a release whose rows belong to nobody are worth.
+
+    Examples
+    --------
+    >>> cost_words(1.0234)
+    "centres found on the release and applied to the original cost 1.023 times the best (k-means' cost, mean over k)"
+    """
+    words = "centres found on the release and applied to the original cost"
+    return f"{words} {ratio:.3f} times the best (k-means' cost, mean over k)"
 
 
 def rescaling_lines(utility: Utility) -> list[str]:

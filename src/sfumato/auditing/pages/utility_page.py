@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.auditing.densities import Densities
 from sfumato.auditing.pages.mixed_utility_page import mixed_blocks
-from sfumato.auditing.pages.text import percent, rescaling_lines, utility_rows
+from sfumato.auditing.pages.text import cost_words, percent, rescaling_lines, utility_rows
 from sfumato.report.bars import Pair, pairs_chart
 from sfumato.report.blocks import Block, Column, Items, Paragraph, Picture, Section, Table
 from sfumato.report.density import density_chart
@@ -82,4 +82,7 @@ def _words(useful: Utility) -> str:
         )
     if useful.shared_max is not None:
         text += f" From the same starting centres it is at most {percent(useful.shared_max)}."
+    if useful.cost_mean is not None:
+        words = cost_words(useful.cost_mean)
+        text += f" Released rows belong to nobody, so people go to the nearest centre: {words}."
     return text

@@ -16,10 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Flags, Floats
+from sfumato.auditing.utility.by_centres import DRAWN_ROWS, carried, cost_by_centres, on_original
 from sfumato.auditing.utility.clusterings import chameleon_labels, kmeans_from, ward_labels
-from sfumato.auditing.utility.luck import Expected, expect, likeliest
+from sfumato.auditing.utility.luck import Expected, chances_of, expect, likeliest
 from sfumato.auditing.utility.optima import Optima, find_optima
-from sfumato.auditing.utility.rescaling import release_rescaling
+from sfumato.auditing.utility.rescaling import Rescaling, release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
 from sfumato.core.sharing import threads_here
 from sfumato.exceptions import MissingComponentError, ParameterError
@@ -51,6 +52,8 @@ class Study:
     starts : int
         Starts of each of two pools, from which what a miner finds is reckoned.
     seed : int
+    scaled : dict, optional
+        Scaling -> how the original and the release were rescaled, where released rows belong to nobody.
     """
 
     original: dict[str, Floats]
@@ -59,6 +62,7 @@ class Study:
     tries: int
     starts: int
     seed: int
+    scaled: dict[str, tuple[Rescaling, Rescaling]] | None = None
 
     def starts_of(self, scaling: str) -> int:
         """Return the starts of a pool; fewer for tables that are in the headline in no way."""
@@ -81,6 +85,8 @@ def prepare_study(
     starts: int,
     seed: int,
     raw: Flags | None = None,
+    *,
+    drawn: bool = False,
 ) -> Study:
     """Rescale the chosen rows, by the statistics of whole tables.
 
@@ -89,24 +95,28 @@ def prepare_study(
     before : array of shape (n, d)
         The original.
     after : array of shape (n, e)
-        The release.
+        The release; of another number of rows where they are drawn.
     chosen : array of shape (rows,)
         Positions of the rows to measure, in an order drawn at random.
     same_columns, tries, starts, seed
         See `Study`.
     raw : array of shape (d,), optional
         See `release_rescaling`.
+    drawn : bool
+        Whether released rows belong to nobody. Default: False.
     """
     originals: dict[str, Floats] = {}
     releases: dict[str, Floats] = {}
+    scaled: dict[str, tuple[Rescaling, Rescaling]] = {}
+    seen = np.random.default_rng([seed, 4]).permutation(len(after))[: len(chosen)] if drawn else chosen
     for name in scalings:
-        of_original, of_release = release_rescaling(before, after, name, raw)
+        of_original, of_release = scaled[name] = release_rescaling(before, after, name, raw)
         originals[name] = of_original.apply(before[chosen])
-        releases[name] = of_release.apply(after[chosen])
+        releases[name] = of_release.apply(after[seen])
     if {"owner", "std"} <= set(originals):
         # the same table: its optima are found once, see original_optima
         originals["std"] = originals["owner"]
-    return Study(originals, releases, same_columns, tries, starts, seed)
+    return Study(originals, releases, same_columns, tries, starts, seed, scaled if drawn else None)
 
 
 def compare_all(
@@ -194,8 +204,10 @@ def _cells(kept: tuple[Optima, int]) -> int:
     return sum(labels.size for labels in kept[0].labels)
 
 
-def luck_of(study: Study, scaling: str, k: int) -> tuple[Expected, Optima, int]:
+def luck_of(study: Study, scaling: str, k: int) -> tuple[Expected, Optima, int, float | None]:
     """Return what a miner may expect, the optima of the original, and which of them is found most often.
+
+    The last is what the miner's centres cost on the original, over the best that is known; None where rows correspond.
 
     Parameters
     ----------
@@ -205,31 +217,56 @@ def luck_of(study: Study, scaling: str, k: int) -> tuple[Expected, Optima, int]:
     """
     original, starts, seeds = study.original[scaling], study.starts_of(scaling), study.seeds_of(k)
     before, named = original_optima(original, k, starts, seeds, study.tries)
-    after = find_optima(study.released[scaling], k, starts, seeds, like=original)
-    return expect(before, after, study.tries), before, named
+    if study.scaled is None:
+        after = find_optima(study.released[scaling], k, starts, seeds, like=original)
+        return expect(before, after, study.tries), before, named, None
+    found = find_optima(study.released[scaling], k, starts, seeds)
+    after, costs = on_original(found, original, *study.scaled[scaling])
+    likely = chances_of(found, study.tries)
+    ratio = float(likely @ costs) / max(float(before.costs.min()), 1e-300)
+    return expect(before, after, study.tries), before, named, ratio
+
+
+def shared_labels(study: Study, scaling: str, centres: Floats) -> NDArray[np.int64]:
+    """Return the labels of people when k-means on the release starts from given centres of the original.
+
+    Parameters
+    ----------
+    study : Study
+    scaling : str
+    centres : array of shape (k, d)
+    """
+    if study.scaled is None:
+        return kmeans_from(study.released[scaling], centres, rounds=SHARED_ROUNDS).labels
+    of_original, of_release = study.scaled[scaling]
+    began = carried(centres, of_original, of_release)
+    ended = kmeans_from(study.released[scaling], began, rounds=SHARED_ROUNDS).centres
+    return cost_by_centres(study.original[scaling], carried(ended, of_release, of_original))[1]
 
 
 def _kmeans_rows(study: Study, k: int, scalings: Sequence[str]) -> Rows:
     rows: list[ClusteringAgreement] = []
     excesses: list[Excess] = []
     for scaling in scalings:
-        released = study.released[scaling]
-        found, before, named = luck_of(study, scaling, k)
+        measured = len(study.original[scaling])
+        found, before, named, cost = luck_of(study, scaling, k)
         runs = 2 * before.starts
         rows += [
-            found_agreement(k, scaling, "rerun", len(released), runs, found.floor),
-            found_agreement(k, scaling, "free", len(released), runs, found.release),
+            found_agreement(k, scaling, "rerun", measured, runs, found.floor),
+            found_agreement(k, scaling, "free", measured, runs, found.release),
         ]
         if study.same_columns:
-            shared = kmeans_from(released, before.centres[named], rounds=SHARED_ROUNDS)
-            rows.append(agreement("k-means", k, scaling, "shared", before.labels[named], [shared.labels])[0])
+            shared = shared_labels(study, scaling, before.centres[named])
+            rows.append(agreement("k-means", k, scaling, "shared", before.labels[named], [shared])[0])
         else:
             rows.append(does_not_apply(k, scaling, "shared", OTHER_COLUMNS))
-        excesses.append(excess(k, scaling, found))
+        excesses.append(excess(k, scaling, found, cost))
     return rows, excesses
 
 
 def _ward_rows(study: Study, scaling: str, clusters: Sequence[int], most_rows: int) -> Rows:
+    if study.scaled is not None:
+        return [does_not_apply(k, scaling, None, DRAWN_ROWS, "ward") for k in clusters], []
     usable = [k for k in clusters if k < min(most_rows, len(study.original[scaling]))]
     rows = [
         does_not_apply(k, scaling, None, f"ward_rows={most_rows} rows make no {k} clusters", "ward")
@@ -247,6 +284,8 @@ def _ward_rows(study: Study, scaling: str, clusters: Sequence[int], most_rows: i
 
 
 def _chameleon_rows(study: Study, scaling: str, k: int) -> Rows:
+    if study.scaled is not None:
+        return [does_not_apply(k, scaling, None, DRAWN_ROWS, "chameleon")], []
     seed = study.seeds_of(k)[0] % 2**31
     points = study.original[scaling][:MOST_CHAMELEON_ROWS]
     tables = {None: study.released[scaling][:MOST_CHAMELEON_ROWS], "rerun": _touched(points, study.seed)}

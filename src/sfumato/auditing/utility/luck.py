@@ -81,7 +81,18 @@ def likeliest(found: Optima, tries: int) -> int:
     found : Optima
     tries : int
     """
-    return int(_taken(found, found.hits, found.starts, tries, 0).sum(axis=0).argmax())
+    return int(chances_of(found, tries).argmax())
+
+
+def chances_of(found: Optima, tries: int) -> Floats:
+    """Return how likely a miner takes each optimum, over all pools of starts.
+
+    Parameters
+    ----------
+    found : Optima
+    tries : int
+    """
+    return np.asarray(_taken(found, found.hits, found.starts, tries, 0).mean(axis=0))
 
 
 def _chances(

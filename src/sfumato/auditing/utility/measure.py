@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from sfumato._arrays import Floats
+from sfumato.auditing.utility.by_centres import DRAWN_ROWS
 from sfumato.auditing.utility.comparisons import OTHER_COLUMNS, Progress, compare_all, does_not_apply, prepare_study
 from sfumato.auditing.utility.luck import INTERVAL
 from sfumato.auditing.utility.optima import CORE, LOOK
 from sfumato.auditing.utility.rescaling import SCALINGS, one_hot
-from sfumato.auditing.utility.result import ClusteringAgreement, Excess, Utility
+from sfumato.auditing.utility.result import ClusteringAgreement, Excess, Utility, mean_cost
 from sfumato.core.numbers import number_table
 from sfumato.exceptions import DataError, ParameterError
 
@@ -35,6 +36,7 @@ def measure_utility(
     same_columns: bool | None = None,
     scalings: Sequence[str] | None = None,
     categories: Sequence[int] = (),
+    drawn: bool = False,
 ) -> Utility:
     """Compare the clusters of a release with those of its original.
 
@@ -50,7 +52,7 @@ def measure_utility(
     original : array of shape (n, d)
         Finite numbers.
     released : array of shape (n, e)
-        Row i is the release of row i of the original.
+        Row i is the release of row i of the original, unless rows are drawn.
     clusters : iterable of int
         Numbers of clusters, at least 2 each. Those without more distinct rows in the original are left out.
     n_init : int
@@ -76,6 +78,9 @@ def measure_utility(
         miner's own rescalings "std" and "range". The first that applies makes the headline.
     categories : sequence of int
         Columns that hold codes of categories, 0, 1, ...: they are clustered one-hot, and no scaling touches them.
+    drawn : bool
+        Whether released rows belong to nobody. Then the centres that are found on the release are applied to the
+        original, and Ward and Chameleon do not apply. Default: False.
 
     Examples
     --------
@@ -85,7 +90,7 @@ def measure_utility(
     (0.0, 0.0, 80)
     """
     before, after = number_table(original, "original"), number_table(released, "released")
-    if len(before) != len(after):
+    if len(before) != len(after) and not drawn:
         raise DataError(f"the original has {len(before)} rows and the release {len(after)}: rows must correspond")
     counts = _checked_clusters(clusters)
     _check_whole(n_init=n_init, repetitions=repetitions, max_rows=max_rows, ward_rows=ward_rows)
@@ -108,7 +113,7 @@ def measure_utility(
         (before, after), raw = one_hot([before, after], categories)
     chosen = np.random.default_rng(int(seed)).permutation(len(before))[:max_rows]
     starts = pool_size(n_init, repetitions)
-    study = prepare_study(before, after, chosen, applied, same, n_init, starts, int(seed), raw)
+    study = prepare_study(before, after, chosen, applied, same, n_init, starts, int(seed), raw, drawn=drawn)
     headline = applied[0]
     measured, notes = _with_enough_rows(study.original[headline], counts)
     further = tuple(k for k in _checked_clusters(beyond) if k not in counts) if (beyond := tuple(beyond)) else ()
@@ -117,6 +122,8 @@ def measure_utility(
     if not same:
         rows += [does_not_apply(k, "owner", start, OTHER_COLUMNS) for k in measured for start in ("shared", "free")]
         notes.append(f"shared starts and the owner's scaling do not apply: {OTHER_COLUMNS}")
+    if drawn:
+        notes.append(DRAWN_ROWS)
     if len(chosen) > CORE:
         notes.append(
             f"k-means started on samples of {CORE:,} rows and was looked at on {min(LOOK, len(chosen)):,}; optima that "
@@ -162,6 +169,7 @@ def measure_utility(
         excess_high=high,
         rescaled=rescaled,
         beyond=outside,
+        cost_mean=mean_cost(heads),
     )
 
 

@@ -85,6 +85,9 @@ class Excess:
         max(0, release - floor).
     difference_low, difference_high : float or None
         Interval of release - floor.
+    cost : float or None
+        Where released rows belong to nobody: what the centres of the release cost on the original, over the best that
+        are known.
     """
 
     k: int
@@ -94,6 +97,7 @@ class Excess:
     excess: float
     difference_low: float | None
     difference_high: float | None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,8 @@ class Utility:
         Scaling -> mean excess after the miner's own rescaling.
     beyond : tuple of Excess
         The headline's figures for further numbers of clusters, which are in no mean.
+    cost_mean : float or None
+        Mean of `Excess.cost` over the numbers of clusters; None where rows correspond.
     """
 
     excess_mean: float | None
@@ -162,10 +168,17 @@ class Utility:
     excess_high: float | None = None
     rescaled: dict[str, float] = field(default_factory=dict)
     beyond: tuple[Excess, ...] = ()
+    cost_mean: float | None = None
 
     def to_data(self) -> dict[str, Any]:
         """Return dicts, tuples, strings, numbers and None only."""
         return asdict(self)
+
+
+def mean_cost(rows: Sequence[Excess]) -> float | None:
+    """Return the mean cost of centres over numbers of clusters; None where rows correspond."""
+    costs = [row.cost for row in rows if row.cost is not None]
+    return float(np.mean(costs)) if costs else None
 
 
 def estimate(values: Sequence[float], lowest: float = -np.inf, highest: float = np.inf) -> Estimate:
@@ -244,12 +257,12 @@ def found_agreement(
     return ClusteringAgreement("k-means", k, scaling, start, rows, runs, *figures)
 
 
-def excess(k: int, scaling: str, found: Expected) -> Excess:
+def excess(k: int, scaling: str, found: Expected, cost: float | None = None) -> Excess:
     """Return the excess of the release over the floor.
 
     Parameters
     ----------
-    k, scaling
+    k, scaling, cost
         See `Excess`.
     found : Expected
     """
@@ -261,4 +274,5 @@ def excess(k: int, scaling: str, found: Expected) -> Excess:
         excess=max(0.0, found.difference.mean),
         difference_low=found.difference.low,
         difference_high=found.difference.high,
+        cost=cost,
     )

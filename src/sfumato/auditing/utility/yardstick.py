@@ -15,11 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
-from sfumato.auditing.utility.clusterings import kmeans_from
-from sfumato.auditing.utility.comparisons import SHARED_ROUNDS, Study, luck_of, prepare_study
+from sfumato.auditing.utility.comparisons import Study, luck_of, prepare_study, shared_labels
 from sfumato.auditing.utility.measure import MOST_ROWS, pool_size
 from sfumato.auditing.utility.rescaling import one_hot
-from sfumato.auditing.utility.result import Excess, excess
+from sfumato.auditing.utility.result import Excess, excess, mean_cost
 from sfumato.core.sharing import threads_here
 from sfumato.metrics import misclassification_rate
 
@@ -38,6 +37,9 @@ class Usefulness:
         The larger of the mean excesses after the miner's own rescalings; None if it was not asked for.
     by_clusters : tuple of Excess
         The headline figures for each number of clusters.
+    cost_mean : float or None
+        What the release's centres cost on the original over the best, mean over the numbers of clusters; None where
+        rows correspond.
     """
 
     excess_mean: float
@@ -45,6 +47,7 @@ class Usefulness:
     shared_worst: float | None
     rescaled_worst: float | None
     by_clusters: tuple[Excess, ...]
+    cost_mean: float | None = None
 
 
 class Yardstick:
@@ -89,7 +92,9 @@ class Yardstick:
     def __repr__(self) -> str:
         return f"Yardstick(rows={len(self._chosen)}, clusters={self.clusters})"
 
-    def measure(self, released: Floats, *, same_columns: bool = True, rescaled: bool = False) -> Usefulness:
+    def measure(
+        self, released: Floats, *, same_columns: bool = True, rescaled: bool = False, drawn: bool = False
+    ) -> Usefulness:
         """Return what is left of the clusters in a release.
 
         Parameters
@@ -99,6 +104,8 @@ class Yardstick:
             Whether released columns mean the same as the original ones.
         rescaled : bool
             Whether to measure after the miner's own rescalings too.
+        drawn : bool
+            Whether released rows belong to nobody, so that centres are applied to the original. Default: False.
         """
         headline = "owner" if same_columns else "none"
         scalings = (headline, "std", "range") if rescaled else (headline,)
@@ -106,7 +113,7 @@ class Yardstick:
         if same_columns and self._categories:
             (before, after), raw = one_hot([before, after], self._categories)
         study = prepare_study(
-            before, after, self._chosen, scalings, same_columns, self._tries, self._starts, self._seed, raw
+            before, after, self._chosen, scalings, same_columns, self._tries, self._starts, self._seed, raw, drawn=drawn
         )
         jobs = [(scaling, k) for scaling in scalings for k in sorted(self.clusters, reverse=True)]
         with threadpool_limits(limits=1), warnings.catch_warnings():
@@ -124,12 +131,12 @@ class Yardstick:
             shared_worst=max(shared) if shared else None,
             rescaled_worst=max(means) if means else None,
             by_clusters=tuple(one for one, _ in heads),
+            cost_mean=mean_cost([one for one, _ in heads]),
         )
 
     def _compare(self, study: Study, scaling: str, k: int) -> tuple[Excess, float | None]:
-        found, before, named = luck_of(study, scaling, k)
+        found, before, named, cost = luck_of(study, scaling, k)
         shared = None
         if scaling == "owner":
-            labels = kmeans_from(study.released[scaling], before.centres[named], rounds=SHARED_ROUNDS).labels
-            shared = misclassification_rate(before.labels[named], labels)
-        return excess(k, scaling, found), shared
+            shared = misclassification_rate(before.labels[named], shared_labels(study, scaling, before.centres[named]))
+        return excess(k, scaling, found, cost), shared
