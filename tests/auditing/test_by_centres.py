@@ -35,14 +35,14 @@ def test_other_rows_of_the_same_law_keep_everything_and_their_order_and_number_d
 def test_the_cost_is_that_of_the_centres_on_the_original() -> None:
     """A release of two points has one optimum for two clusters: these points, whose cost is known."""
     points = np.array([[0.0, 0.0], [0.0, 600.0]])
-    release = np.concatenate([np.repeat(points, 300, axis=0), [[0.0, 300.0]]])  # a third value, so that k = 2 is a choice
+    release = np.concatenate([np.repeat(points, 300, axis=0), [[0.0, 300.0]]])  # a third value: k = 2 is a choice
     unit = TABLE.std(axis=0)
     cost = STICK.measure(release, drawn=True).by_clusters[0].cost
-    exact, labels = cost_by_centres(TABLE / unit, points / unit)
-    best = min(
-        cost_by_centres(TABLE / unit, np.stack([(TABLE / unit)[own].mean(axis=0), (TABLE / unit)[~own].mean(axis=0)]))[0]
-        for own in (TABLE[:, 1] > 300, TABLE[:, 0] > 4)
-    )
+    scaled = TABLE / unit
+    exact, labels = cost_by_centres(scaled, points / unit)
+    splits = [TABLE[:, 1] > 300, TABLE[:, 0] > 4]
+    middles = [np.stack([scaled[own].mean(axis=0), scaled[~own].mean(axis=0)]) for own in splits]
+    best = min(cost_by_centres(scaled, centres)[0] for centres in middles)
     assert cost == pytest.approx(exact / best, rel=0.01)
     assert set(labels.tolist()) == {0, 1}
 
@@ -61,7 +61,8 @@ def test_the_audit_measures_the_same_and_says_what_does_not_apply() -> None:
     found = measure_utility(TABLE, other, **asked, drawn=True)
     assert found.cost_mean == STICK.measure(other, drawn=True).cost_mean
     assert all(row.reason for row in found.agreements if row.clusterer == "ward")
-    report = sf.audit(TABLE, other, method={"method": "dp", "epsilon": 1.0, "delta": 1e-6}, effort="quick", clusters=[2, 3])
+    claim = {"method": "dp", "epsilon": 1.0, "delta": 1e-6}
+    report = sf.audit(TABLE, other, method=claim, effort="quick", clusters=[2, 3])
     assert "times the best" in report.to_text()
     assert "times the best" in report.to_html()
     assert report.utility.excess_mean < 0.03

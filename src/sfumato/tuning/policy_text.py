@@ -56,7 +56,9 @@ def tuned_policy(
         what = "free text or identifiers" if subject.kinds else "not numeric"
         told.append(f"# {what}, so dropped unless you move them to keep: {', '.join(map(repr, subject.text))}")
     if draws_rows(setting):
-        told.append("# these parameters were chosen by looking at the rows, which the guarantee does not cover: docs/dp.md")
+        told.append(
+            "# these parameters were chosen by looking at the rows, which the guarantee does not cover: docs/dp.md"
+        )
     if not usual and not draws_rows(setting):
         listed = ", ".join(map(str, clusters))
         told.append(

@@ -24,13 +24,16 @@ from sfumato.tuning.settings import Setting, make_perturber
 from sfumato.tuning.subject import Subject
 
 EXCHANGE = "exchange"  # the method that takes every kind of column
-ABOUT_DRAWN = (
+_LEARNS = (
     "it learns from all rows, and released rows belong to nobody, so people go to the nearest centre that k-means "
-    "finds on the release; noise is fresh in every run, so figures differ a little from run to run",
+    "finds on the release; noise is fresh in every run, so figures differ a little from run to run"
+)
+_CHOSEN = (
     "this page is made of the rows without noise: it is for the owner alone, it spends nothing of the budget as long "
     "as it stays in the house, and a method or parameters that are chosen by it depend on the rows, which the "
-    "guarantee of the release does not cover (docs/dp.md)",
+    "guarantee of the release does not cover (docs/dp.md)"
 )
+ABOUT_DRAWN = (_LEARNS, _CHOSEN)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The yardstick where released rows belong to nobody: centres found on the release, applied to the original.
 
 A miner of such a release cannot say in which cluster a person is, but hands over centres; each person belongs to the
-nearest. What the centres cost on the original, against the best ones, is what a clustering is worth; which people are in
-another cluster compares with methods whose rows correspond.
+nearest. What the centres cost on the original, against the best ones, is what a clustering is worth; which people are
+in another cluster compares with methods whose rows correspond.
 """
 
 from __future__ import annotations
