@@ -9,8 +9,8 @@ Peers run in environments of their own, whose pythons are in SFUMATO_DP_PEERS (`
 'scikit-learn<1.4' 'numpy<2'`: it does not import with a current scikit-learn) and SFUMATO_DP_MST (`pip install dpmm`:
 the MST mechanism on Private-PGM, and PrivBayes; on five tables, because they take minutes). diffprivlib gives centres
 and no table, and spends the whole epsilon on each k alone. `mix` has no guarantee. Needs SFUMATO_DATA. Writes the
-table of docs/dp.md. What each method finds is kept in a folder (`--results FOLDER`): a run goes on where another has ended, and
-what is to be measured anew is removed from it. `--only TABLE` and `--methods WORD` measure a part.
+table of docs/dp.md. What each method finds is kept in a folder (`--results FOLDER`): a run goes on where another has
+ended, and what is to be measured anew is removed from it. `--only TABLE` and `--methods WORD` measure a part.
 """
 
 from __future__ import annotations
