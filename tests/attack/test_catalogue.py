@@ -19,7 +19,7 @@ LADDER = {
         "likelihood", "near-copies", "views",
         "clip-slack", "atom-likelihood", "span"},
     4: {"shaped-affine", "group-affine", "look-up", "curves", "low-digits", "row-numbers", "directions",
-        "stacked-releases",
+        "forward", "stacked-releases",
         "orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge", "differencing", "cluster-sums"},
 }  # fmt: skip
 

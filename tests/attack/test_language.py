@@ -25,6 +25,11 @@ BREAKS = [
     ("views", broken.row_factor(-3, -0.5), 0.99),
     ("views", broken.row_order(0.01), 0.99),
     ("directions", broken.row_factor(turned=True), 0.99),
+    ("row-numbers", broken.VARIANTS["row number in a congruence"][0], 0.8),
+    ("row-numbers", broken.VARIANTS["row number in a congruence"][2], 0.5),
+    ("forward", broken.VARIANTS["folded columns"][0], 0.6),
+    ("forward", broken.intervals(), 0.6),
+    ("group-affine", broken.by_cluster(3, noise=0.01), 0.6),
     ("near-copies", broken.jitter(1e-3, shuffled=False), 0.99),
 ]
 

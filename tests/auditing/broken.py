@@ -145,6 +145,32 @@ def row_number(column: int = 0, first: int = 3, base: int = 10) -> Maker:
     return make
 
 
+def row_code(code: Callable[[NDArray[np.int64]], list[NDArray[np.int64]]], unit: float = 1e-6) -> Maker:
+    """Return a maker of noise that holds codes of the row's number in the low digits of the first columns."""
+
+    def make(x: Table, draw: Draw) -> Table:
+        released = np.round(_fresh(x, draw), 2)
+        for j, digits_ in enumerate(code(np.arange(len(x)))):
+            released[:, j] += digits_ * unit
+        return released
+
+    return make
+
+
+def groups(size: int = 3, noise: float = 0.0) -> Maker:
+    """Return a maker of the means of so many people who are alike, shuffled."""
+
+    def make(x: Table, draw: Draw) -> Table:
+        z, left, released = _z(x), np.arange(len(x)), np.empty_like(x)
+        while len(left):
+            near = left[np.argsort(((z[left] - z[left[0]]) ** 2).sum(axis=1), kind="stable")[:size]]
+            released[near] = x[near].mean(axis=0)
+            left = np.setdiff1d(left, near)
+        return draw.permutation(released + noise * _sd(x) * draw.normal(size=x.shape))
+
+    return make
+
+
 def normal_scores(x: Table) -> Table:
     levels = (rankdata(x, axis=0) - 0.5) / len(x)
     return np.asarray(np.vectorize(NormalDist().inv_cdf)(levels))
@@ -192,7 +218,12 @@ def intervals(count: int = 20) -> Maker:
     return make
 
 
-def by_cluster(clusters: int = 8, what: str = "turn") -> Maker:
+def folded(function: Callable[[Table], Table]) -> Maker:
+    """Return a maker of a function of the cells that has several ways back."""
+    return lambda x, _: np.asarray(function(_z(x)))
+
+
+def by_cluster(clusters: int = 8, what: str = "turn", noise: float = 0.0) -> Maker:
     """Return a maker that turns or scales each cluster by itself."""
 
     def make(x: Table, draw: Draw) -> Table:
@@ -204,7 +235,7 @@ def by_cluster(clusters: int = 8, what: str = "turn") -> Maker:
             centre = z[inside].mean(axis=0)
             own = turn(d, draw) if what == "turn" else np.diag(draw.uniform(0.5, 2, d) * draw.choice([-1, 1], d))
             released[inside] = (z[inside] - centre) @ own + centre
-        return released
+        return released + noise * draw.normal(size=z.shape)
 
     return make
 
@@ -268,6 +299,10 @@ BROKEN: dict[str, tuple[Maker, dict[str, str]]] = {
     "outliers nearly verbatim": (outliers(), {"skewed": "B", "counted": "B"}),
     "few copies with jitter": (jitter(1e-4, 0.03, shuffled=False), {"skewed": "B", "counted": "B"}),
     "row number in low digits": (row_number(), {"skewed": "F", "counted": "F"}),
+    "row number in a congruence": (row_code(lambda i: [(7919 * i + 13) % 10007]), {"skewed": "D", "counted": "D"}),
+    "folded columns": (folded(lambda z: (1.3 * z + 5) % 2), {"skewed": "C", "counted": "C"}),
+    "rotation by cluster with noise": (by_cluster(5, noise=0.01), {"skewed": "D", "counted": "D"}),
+    "shuffled means of three": (groups(), {"skewed": "B", "counted": "B"}),
 }
 
 #: name -> five variants, made last
@@ -303,4 +338,19 @@ VARIANTS: dict[str, list[Maker]] = {
     "row number in low digits": [
         row_number(1), row_number(2, 4), row_number(0, 8, 2), row_number(1, 5, 7), _shuffled(row_number(0)),
     ],
+    "row number in a congruence": [
+        row_code(lambda i: [i // 50, i % 50], 1e-5), row_code(lambda i: [(1103 * i + 7) % 2048]),
+        row_code(lambda i: [(99 - 12345 * i) % 65537], 1e-7),
+        row_code(lambda i: [i % 12, i // 12 % 12, i // 144], 1e-4),
+        row_code(lambda i: [(7919 * i + 13) % 10007 // 100, (7919 * i + 13) % 10007 % 100], 1e-5),
+    ],
+    "folded columns": [
+        folded(lambda z: np.abs((z + 50) % 2 - 1)), folded(lambda z: np.sin(3 * z)), folded(lambda z: (z - 0.3) ** 2),
+        folded(lambda z: (2.2 * z + 5) % 1), folded(np.abs),
+    ],
+    "rotation by cluster with noise": [
+        by_cluster(3, noise=0.02), by_cluster(4, noise=0.01), by_cluster(4, "scale", 0.01), by_cluster(6, noise=0.005),
+        by_cluster(2, noise=0.02),
+    ],
+    "shuffled means of three": [groups(2), groups(4), groups(3, 0.002), groups(2, 0.01), groups(3, 0.005)],
 }  # fmt: skip

@@ -60,12 +60,34 @@ def test_a_kept_column_that_names_everybody_is_an_f(kind: str) -> None:
     assert left.grade == "A"
 
 
-def test_a_kept_column_that_many_share_costs_nothing() -> None:
+def test_a_kept_column_that_many_share_costs_nothing_where_it_is_said_to_be_kept() -> None:
     table = people().with_columns(who=pl.Series(["a", "b", "c", None] * 100))
     found = sf.audit(table, drowned(table), attacks=LINKS, utility=False)
+    assert found.grade == "B"
+    assert "who stands as it is" in found.verdict
+    found = sf.audit(table, drowned(table), attacks=LINKS, kept=["who"], utility=False)
     assert found.grade == "A"
     assert found.whole is not None
     assert found.whole.kept == ("who",)
+
+
+def test_renamed_categories_and_one_that_is_left_in_place_show_that_rows_stand_in_order() -> None:
+    draw = np.random.default_rng(6)
+    kind = draw.integers(0, 6, 400)
+    jobs = {
+        f"c{j}": pl.Series([f"v{one}" for one in (kind * (j + 1) + draw.integers(0, 3, 400)) % 7]) for j in range(4)
+    }
+    table = pl.DataFrame({"income": np.round(draw.gamma(2.0, 500.0, 400), 1), **jobs})
+    apart = pl.DataFrame({name: table[name].gather(draw.permutation(400)) for name in table.columns})
+    assert sf.audit(table, apart, attacks=LINKS, utility=False).grade == "A"
+    one = sf.audit(table, apart.with_columns(table["c2"]), attacks=LINKS, utility=False)
+    assert (one.grade, one.order) == ("B", "assumed")
+    assert "c2 stands as it is" in one.verdict
+    names = {f"v{i}": f"w{(3 * i + 2) % 7}" for i in range(7)}
+    renamed = apart.with_columns(table.select([pl.col(name).replace_strict(names) for name in jobs]))
+    found = sf.audit(table, renamed, attacks=["forward"], utility=False)
+    assert found.grade in {"B", "C"}
+    assert "looked up right for 100%" in found.verdict
 
 
 def nine_categories(n: int = 600) -> pl.DataFrame:

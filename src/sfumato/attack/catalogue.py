@@ -201,6 +201,9 @@ _ROWS: tuple[Entry, ...] = (
     Entry("directions", "solve for directions", 4, "full record", ("records", "pairs"),
           "Rows times factors of their own keep their direction, even after a linear map that known rows give away.",
           "linkage.directions", "Directions", "links", "persons"),
+    Entry("forward", "say what a record becomes", 4, "full record", ("records", "pairs"),
+          "Known rows show what values become, as a dictionary, a curve or a line; a person is linked to the row that "
+          "theirs become.", "linkage.forward", "Forward", "links", "persons", whole=True),
     Entry("trilateration", "locate by distances", 4, "few records", ("pairs",),
           "Distances to known rows, up to one unknown scale, fix every other row.",
           "known.trilateration", "Trilateration", known="few"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -11,6 +11,7 @@ from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.scoring import tolerances
 from sfumato.attack.engine.shapes import lies_among, words_for_shapes
 from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
+from sfumato.attack.linkage.shared_rows import one_of_each
 from sfumato.attack.linkage.twins import NEAREST, Twins, find_twins, shares_without_copies
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
@@ -106,6 +107,10 @@ def find_all_twins(original: Floats, released: Floats, *, seed: int = 0, farthes
     farthest : float
         See `find_twins`. Default: 1.0.
     """
+    chosen = one_of_each(original, released, seed=seed)
+    if chosen is not None:
+        some = find_all_twins(original, released[chosen], seed=seed, farthest=farthest)
+        return {name: replace(twins, second=chosen[twins.second]) for name, twins in some.items()}
     seen = seen_tables(original, released, seed=seed)
     found = {}
     others: list[dict[str, tuple[Floats, Floats]]] = []

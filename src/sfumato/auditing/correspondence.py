@@ -21,8 +21,10 @@ from sfumato.attack.known.low_digits import digits_after
 from sfumato.attack.linkage.twins import Twins
 from sfumato.auditing.aligned import align_tables, visibly_moved
 from sfumato.auditing.copies import DOUBT, MOST_ROWS, find_all_twins, seen_tables
+from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.exceptions import SfumatoError
 from sfumato.frames.frame import as_polars, is_dataframe
+from sfumato.frames.whole import read_whole
 
 _MATCHED = 0.1  # share of the rows that must have a twin before their order is believed
 _LEFT = 2_500  # rows without a twin that are still put where they fit best
@@ -211,5 +213,8 @@ def find_out_order(
     if numbered is not None and not np.array_equal(numbered, np.arange(len(numbered))):
         return "found", numbered, "the rows stand in another order, which digits of a column tell"
     if visibly_moved(original, released) and not stands_in_order(x, y, seed=seed):
+        whole = read_whole(original, released, columns=columns, leave_out=leave_out)
+        if whole is not None and categories_in_order(whole, seed=seed):
+            return "assumed", None, ""
         return "not known", None, "texts or gaps of the original stand at other rows of the release"
     return "assumed", None, ""

@@ -76,12 +76,29 @@ def measure_equality(
         same = before == after
         values, codes = np.unique(before, return_inverse=True)
         mode = float(np.bincount(codes).max()) / len(codes)
-        guess = mode
-        if company is not None and len(values) < len(codes) and same.any():
-            guess = max(mode, float(_says_most(codes.reshape(-1), company).mean()))
+        guess = most_guess(before, company) if len(values) < len(codes) and same.any() else mode
         low = lift(float(same.sum()), len(same), baseline=guess).lower
         found.append(ColumnEquality(name, float(same.mean()), mode, guess, low))
     return tuple(found)
+
+
+def most_guess(column: Floats, company: Integers | None = None) -> float:
+    """Return how often somebody is right who says what most people hold, or most others of the same company.
+
+    Parameters
+    ----------
+    column : array of shape (n,)
+    company : array of shape (n,), optional
+        Rows with the same number share all clusters that the release keeps.
+
+    Examples
+    --------
+    >>> most_guess(np.array([0.0, 0.0, 1.0, 1.0, 1.0]))
+    0.6
+    """
+    codes = np.unique(column, return_inverse=True)[1].reshape(-1)
+    mode = float(np.bincount(codes).max()) / len(codes)
+    return mode if company is None else max(mode, float(_says_most(codes, company).mean()))
 
 
 def _says_most(codes: Integers, company: Integers) -> Flags:

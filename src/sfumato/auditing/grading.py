@@ -141,6 +141,7 @@ def judge(
     private = max(low["half"], low["link"], alone, told, worst, seen)  # who knows much of one person
     open_to_all = max(low["cheap"], low["join"], copied)  # who joins on a kept column knows next to nothing
     equal = max((column.lift_low for column in equality), default=0.0)
+    looked_up = [one for one in (() if whole is None else whole.looked_up) if order_is_known and one.lift_low > 0.5]
     members = shadowed is not None and shadowed.members_are_told
     if open_to_all > 0.5:
         grade = "F"
@@ -149,7 +150,13 @@ def judge(
     elif open_to_all > 0.05 or low["many"] > 0.2 or max(low["most"], private) > 0.5 or equal > 0.9 or opened & _CHEAP:
         grade = "C"
     elif (
-        max(low["many"], low["most"], private) > 0.05 or copied > 0.0 or worst > 0.0 or equal > 0.5 or members or opened
+        max(low["many"], low["most"], private) > 0.05
+        or copied > 0.0
+        or worst > 0.0
+        or equal > 0.5
+        or members
+        or opened
+        or looked_up
     ):
         grade = "B"
     else:
@@ -159,6 +166,7 @@ def judge(
     more += [exposed[0].words] if few and worst > 0.0 else []
     more += [copies.words] if copies is not None and near > 0.0 and low["cheap"] <= 0.5 else []
     more += [column.words for column in equality if few and column.lift_low > 0.5]
+    more += [one.words for one in looked_up if few][:3]
     more += shadowed.lines[:1] if few and members and shadowed is not None else ()
     names = ", ".join(one.question for one in asked)
     more += [f"The release answers better than strangers would: {names}."] if asked else []

@@ -6,6 +6,7 @@ works as well on the second half is knowledge about people in general, not about
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +90,19 @@ def sure_answer(question: str, hits: Flags, control: Flags) -> Answer:
     most = wilson_interval(float(control.sum()), len(control))[1]
     sure = lift(float(hits.sum()), len(hits), baseline=0.0, control=most)
     return Answer(question, rate, other, gained.value, sure.lower, len(hits))
+
+
+def least_answer(question: str, turns: Sequence[tuple[Flags, Flags]]) -> Answer:
+    """Return an answer that holds for several samples: the least rate of all against the most of any control.
+
+    Parameters
+    ----------
+    question : str
+    turns : sequence of pairs of arrays of shape (people,)
+        Hits and control on each sample.
+    """
+    hits, control = min((one[0] for one in turns), key=np.mean), max((one[1] for one in turns), key=np.mean)
+    return sure_answer(question, hits, control)
 
 
 def _answer(question: str, hits: Flags, control: Flags) -> Answer:

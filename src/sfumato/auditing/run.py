@@ -103,7 +103,8 @@ def audit(
         counted without it. Default: none.
     kept : sequence of str
         Columns that the release holds as they are on purpose: attackers join on them, and nobody need guess them.
-        Columns that are equal in every row are joined on without being named. Default: none.
+        Columns that are equal in every row are joined on without being named; categories among them cap the grade at B
+        unless they are named. Default: none.
     shadows : int
         Shadow releases to make with the method, which must be a perturber: they tell who is in the table, and what one
         person changes. 64 are enough; each takes as long as a release. Default: 0, none.

@@ -46,6 +46,7 @@ from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.unordered import ask_without_order
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.whole.company import in_miners_space
+from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
 from sfumato.core.sharing import threads_here
@@ -138,7 +139,7 @@ class AuditSession(Hidden):
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = self.effort.targets if max_targets is None else max_targets
-        self._shadows, self._trying = shadows, method
+        self._shadows, self._trying, self._said_kept = shadows, method, tuple(kept)
 
     @cached_property
     def whole_referee(self) -> Referee | None:
@@ -268,6 +269,7 @@ class AuditSession(Hidden):
             or got > _TELLS
             or exposed > 0.0
             or stands_in_order(tables.original, tables.released, seed=self.seed)
+            or (self.whole is not None and categories_in_order(self.whole, seed=self.seed))
         ):
             return True
         return any(point.lift_low > _TELLS for point in self.curve.points)
@@ -290,7 +292,10 @@ class AuditSession(Hidden):
     @cached_property
     def whole_figures(self) -> Whole | None:
         """Who is alone, and what is told of whom, by whole rows; None for tables of plain numbers."""
-        return None if self.whole is None else measure_whole(self.whole, seed=self.seed)
+        if self.whole is None:
+            return None
+        company = None if self._kept.company is None else self._kept.company.codes
+        return measure_whole(self.whole, company=company, kept=self._said_kept, seed=self.seed)
 
     @cached_property
     def exposed(self) -> tuple[ExposedGroup, ...]:

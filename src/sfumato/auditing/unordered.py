@@ -1,7 +1,9 @@
 """The regulators' questions where nobody knows who is who, as for synthetic tables.
 
 People are split in two. What the release tells of the second half is held against what the first half tells of it, row
-by row as many: both are samples of one population if the release gives nobody away.
+by row as many: both are samples of one population if the release gives nobody away. Then the halves change places. One
+sample may tell more than another by luck, as a model does that happened on a good one; a release that gives people away
+tells more of both halves, so the smaller of the two rates is held against the larger of the two controls.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.auditing.boosted import QUESTION, infer_by_trees
-from sfumato.auditing.questions import FEWEST_ROWS, Answer, infer, link, single_out, sure_answer
+from sfumato.auditing.questions import FEWEST_ROWS, Answer, infer, least_answer, link, single_out
 from sfumato.frames.frame import is_dataframe, take_rows
 
 _PEOPLE = 1_000
@@ -34,22 +36,27 @@ def ask_without_order(original: Floats, released: Floats, *, seed: int = 0) -> t
     unit = np.where(spread > 0, spread, 1.0)
     order = generator.permutation(len(original))[:_ROWS]
     size = min(len(order) // 2, len(released))
-    strangers, people = original[order[:size]] / unit, original[order[size : 2 * size]] / unit
-    view = released[generator.permutation(len(released))[:size]] / unit
-    asked = generator.permutation(len(people))[:_PEOPLE]
+    halves = original[order[:size]] / unit, original[order[size : 2 * size]] / unit
+    rows = generator.permutation(len(released))
+    views = released[rows[:size]] / unit, released[rows[::-1][:size]] / unit  # other rows where there are enough
+    asked = generator.permutation(size)[:_PEOPLE]
     columns = generator.permutation(original.shape[1])
     draws = [int(generator.integers(2**31)) for _ in range(2)]
 
-    def both(ask: Any, *more: Any) -> list[Any]:
-        return [ask(people, people, table, asked, *(make() for make in more))[0] for table in (view, strangers)]
+    def answer(question: str, ask: Any, more: Any) -> Answer:
+        found = []
+        for turn in (0, 1):
+            strangers, people = halves[turn], halves[1 - turn]
+            told = tuple(ask(people, people, table, asked, more())[0] for table in (views[turn], strangers))
+            found.append(told)
+        return least_answer(question, found)
 
-    found = (
-        ("singling out", both(single_out, lambda: np.random.default_rng(draws[0]))),
-        ("linkability", both(link, lambda: columns)),
-        ("inference", both(infer, lambda: np.random.default_rng(draws[1]))),
-        (QUESTION, both(infer_by_trees, lambda: columns)),
+    return (
+        answer("singling out", single_out, lambda: np.random.default_rng(draws[0])),
+        answer("linkability", link, lambda: columns),
+        answer("inference", infer, lambda: np.random.default_rng(draws[1])),
+        answer(QUESTION, infer_by_trees, lambda: columns),
     )
-    return tuple(sure_answer(question, *hits) for question, hits in found)
 
 
 def as_many_rows(original: Any, released: Any, *, seed: int = 0) -> tuple[Any, Any, str]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _LEVELS = np.linspace(0.0, 1.0, 101)
+_HELPERS = 1_000  # people at most whose rows are known to somebody who looks for others
 
 
 class Referee:
@@ -219,7 +220,8 @@ class Referee:
                 sample = frozen(self._truth[dropped])
         helpers = rows  # whose rows are known
         if attack.entry.goal == "links" and {"pairs", "places"} & needs:  # others than those who are looked for
-            helpers = np.array(self._people[::-1][: min(3 * len(self._columns) + 10, len(self._people) // 4)])
+            wanted = max(3 * len(self._columns) + 10, min(len(self._people) // 10, _HELPERS))
+            helpers = np.array(self._people[::-1][: min(wanted, len(self._people) // 4)])
             if known is None or isinstance(known, int | np.integer):
                 rows = rows[~np.isin(rows, helpers)]
             helpers = helpers[~np.isin(helpers, rows)]

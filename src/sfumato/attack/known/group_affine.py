@@ -10,10 +10,12 @@ from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
 from sfumato.attack.engine.transforms import own_scale
-from sfumato.attack.known.affine import apply_affine, fit_affine
 
 MOST_ROWS = 1_000
-_CLOSE = 0.02  # standard deviations within which a known row agrees with a map
+_CLOSE = (0.02, 0.05, 0.1)  # standard deviations within which known rows agree with a map, as little noise as possible
+_ENOUGH = 0.8  # share of the known rows that agree with some map, without which more noise is tried
+_FAR_MORE = 1.2
+_MOST_TURNED = 40  # columns of which rotations are tried
 _SPARE = 3  # rows that must agree with a map beyond those that determine it
 
 
@@ -21,7 +23,61 @@ def _design(table: FloatArray) -> FloatArray:
     return np.column_stack([table, np.ones(len(table))])
 
 
-def group_maps(released: FloatArray, original: FloatArray) -> IntArray:
+def rigid_maps(released: FloatArray, original: FloatArray) -> FloatArray:
+    """Return for several groups of rows the rotation, shift and scaling that turn released rows into originals best.
+
+    Parameters
+    ----------
+    released, original : arrays of shape (groups, m, d)
+        Rows of each group.
+
+    Returns
+    -------
+    array of shape (groups, d + 1, d)
+        Linear maps of rows with a 1 behind each.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(1, 4, 2))
+    >>> rigid_maps(rows * 2 + 5, rows).round(6)[0, 0, 0]
+    np.float64(0.5)
+    """
+    centres = released.mean(axis=1, keepdims=True), original.mean(axis=1, keepdims=True)
+    a, b = released - centres[0], original - centres[1]
+    left, stretch, right = np.linalg.svd(a.transpose(0, 2, 1) @ b)
+    scale = stretch.sum(axis=1) / np.maximum((a**2).sum(axis=(1, 2)), 1e-300)
+    turn = left @ right * scale[:, None, None]
+    return np.concatenate([turn, centres[1] - centres[0] @ turn], axis=1)
+
+
+def solved_map(released: FloatArray, original: FloatArray) -> FloatArray:
+    """Return the linear map that a group of rows tells, a rotation where they are too few for any other.
+
+    Parameters
+    ----------
+    released : array of shape (m, e)
+        Rows of the group.
+    original : array of shape (m, d)
+        Their originals.
+
+    Returns
+    -------
+    array of shape (e + 1, d)
+        The map of rows with a 1 behind each.
+
+    Examples
+    --------
+    >>> rows = np.arange(5.0)[:, None]
+    >>> solved_map(rows, 2 * rows + 1).round(6)
+    array([[2.],
+           [1.]])
+    """
+    if len(released) < min(released.shape[1], original.shape[1]) + 1 + _SPARE and released.shape == original.shape:
+        return np.asarray(rigid_maps(released[None], original[None])[0])
+    return np.asarray(np.linalg.lstsq(_design(released), original, rcond=None)[0])
+
+
+def group_maps(released: FloatArray, original: FloatArray, close: tuple[float, ...] = _CLOSE) -> IntArray:
     """Return which known rows share a linear map: the number of the map, -1 for none.
 
     Parameters
@@ -30,6 +86,9 @@ def group_maps(released: FloatArray, original: FloatArray) -> IntArray:
         Known rows, scaled.
     original : array of shape (m, d)
         Their originals, scaled.
+    close : tuple of float
+        How far, in the mean of squares over the columns, a row may be from what the map makes of it: the first that
+        most rows hold, else the one that more rows hold by far. Default: 0.02, 0.05, 0.1.
 
     Returns
     -------
@@ -44,8 +103,8 @@ def group_maps(released: FloatArray, original: FloatArray) -> IntArray:
     >>> np.bincount(group_maps(turned, rows)).tolist()
     [20, 15]
     """
-    m, e = released.shape
-    needed = min(e, original.shape[1]) + 1
+    (m, e), d = released.shape, original.shape[1]
+    needed = min(e, d) + 1
     size = needed + 1
     found = np.full(m, -1, dtype=np.int64)
     if m < size + _SPARE:
@@ -53,22 +112,32 @@ def group_maps(released: FloatArray, original: FloatArray) -> IntArray:
     # whoever is near in the original or in the release belongs to the same group more often than not
     seeds = np.vstack([cKDTree(table).query(table, k=size)[1] for table in (released, original)])
     design = _design(released)
-    maps = np.linalg.pinv(design[seeds], rcond=1e-9) @ original[seeds]
-    agree = np.stack([(np.abs(design @ one - original) <= _CLOSE).all(axis=1) for one in maps])
-    free = np.ones(m, dtype=np.bool_)
-    for number in range(m):
-        counts = (agree & free).sum(axis=1)
-        best = int(counts.argmax())
-        inside = agree[best] & free
-        for _ in range(3):  # what agrees with the map of those who agree
-            if inside.sum() < needed + _SPARE:
+    maps, fewest = [np.linalg.pinv(design[seeds], rcond=1e-9) @ original[seeds]], needed + _SPARE
+    if e == d <= _MOST_TURNED:  # a rotation is known from fewer rows, and noise does it less harm
+        half = max(3, needed // 2)
+        maps += [rigid_maps(released[some], original[some]) for some in (seeds, seeds[:, :half])]
+        fewest = min(fewest, half + _SPARE)
+
+    def errors(one: FloatArray) -> FloatArray:
+        return np.asarray(((design @ one - original) ** 2).mean(axis=1))
+
+    apart = np.stack([errors(one) for several in maps for one in several])
+    for limit in close:
+        tried, free = np.full(m, -1, dtype=np.int64), np.ones(m, dtype=np.bool_)
+        agree = apart <= limit**2
+        for number in range(m):
+            inside = agree[int((agree & free).sum(axis=1).argmax())] & free
+            for _ in range(3):  # what agrees with the map of those who agree
+                if inside.sum() >= fewest:
+                    inside = (errors(solved_map(released[inside], original[inside])) <= limit**2) & free
+            if inside.sum() < fewest:
                 break
-            solved = np.linalg.lstsq(design[inside], original[inside], rcond=None)[0]
-            inside = (np.abs(design @ solved - original) <= _CLOSE).all(axis=1) & free
-        if inside.sum() < needed + _SPARE:
+            tried[inside] = number
+            free &= ~inside
+        if (tried >= 0).sum() > _FAR_MORE * (found >= 0).sum():
+            found = tried
+        if (found >= 0).mean() >= _ENOUGH:
             break
-        found[inside] = number
-        free &= ~inside
     return found
 
 
@@ -99,8 +168,10 @@ class GroupAffine(Attack):
         assert knowledge.pairs is not None
         deadline.check()
         rows, values = knowledge.pairs.rows[:MOST_ROWS], knowledge.pairs.values[:MOST_ROWS]
-        scaled = own_scale(knowledge.released)
-        groups = group_maps(scaled[rows], own_scale(values))
+        scaled = knowledge.released - knowledge.released.mean(axis=0)
+        scaled = scaled / max(float(scaled.std()), 1e-300)  # columns keep their proportions, and rotations their angles
+        own, spread = own_scale(values), np.where(values.std(axis=0) > 0, values.std(axis=0), 1.0)
+        groups = group_maps(scaled[rows], own)
         if groups.max() < 0:
             raise NothingFoundError("no group of known rows agrees on a linear map")
         has = groups >= 0
@@ -109,6 +180,7 @@ class GroupAffine(Attack):
         guess = np.empty((len(targets), knowledge.n_columns))
         for number in range(groups.max() + 1):
             inside, asked = groups == number, nearest == number
-            guess[asked] = apply_affine(fit_affine(scaled[rows][inside], values[inside]), targets[asked])
+            guess[asked] = _design(targets[asked]) @ solved_map(scaled[rows][inside], own[inside])
+        guess = guess * spread + values.mean(axis=0)
         note = f"{int(groups.max()) + 1} maps, {int(has.sum())} of {has.size} known rows agree with one"
         return guess_values(snap(guess, knowledge.decimals), note=note)

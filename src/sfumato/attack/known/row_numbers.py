@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from scipy.spatial import cKDTree
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
-from sfumato.attack.engine.knowledge import Guess, Knowledge, guess_links
-from sfumato.attack.known.low_digits import telling_digits
+from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_links
+from sfumato.attack.known.low_digits import digits_after, telling_digits
+from sfumato.attack.known.place_digits import find_speed, on_circle
 
 _SURE = 0.98
+_FEWEST = 20  # known rows, without which a speed cannot be told from chance
+_DIGITS = 100  # of a column that are looked at
 
 
 class RowNumbers(Attack):
@@ -34,13 +40,44 @@ class RowNumbers(Attack):
         if len(held.rows) < 10:
             raise NothingFoundError("too few people are known to be sure")
         places = held.numbers.astype(np.float64)
+        there: list[FloatArray] = []  # what the digits of all rows say
+        wanted: list[FloatArray] = []  # what they should say at the places that are asked for
         follows, digits = telling_digits(knowledge.released, held.rows, places[:, None], deadline)[0]
-        if abs(follows) < _SURE:
+        if abs(follows) >= _SURE:
+            slope, start = np.polyfit(places, digits[held.rows], 1)
+            error = np.abs(digits[held.rows] - slope * places - start)
+            unit = 1.4826 * float(np.median(error)) + abs(slope) / 4
+            there.append(digits[:, None] / unit)
+            wanted.append((slope * held.asked + start)[:, None] / unit)
+        for turns, (speed, start, error) in self._going_round(knowledge, deadline):
+            unit = 2 * np.pi * error + 1e-9
+            there.append(_points(turns) / unit)
+            wanted.append(_points(np.asarray(speed * held.asked + start, dtype=np.float64)) / unit)
+        if not there:
             raise NothingFoundError("no digits follow the places of the rows")
-        slope, start = np.polyfit(digits[held.rows], places, 1)
-        told = slope * digits + start
-        order = np.argsort(told, kind="stable")
-        right = np.searchsorted(told[order], held.asked).clip(1, len(order) - 1)
-        before, after = order[right - 1], order[right]
-        nearer = np.where(np.abs(told[before] - held.asked) <= np.abs(told[after] - held.asked), before, after)
-        return guess_links([np.array([row]) for row in nearer], note="some digits follow the places of the rows")
+        nearest = cKDTree(np.column_stack(there)).query(np.column_stack(wanted))[1]
+        note = f"digits of {len(there)} kinds follow the places of the rows"
+        return guess_links([np.array([row]) for row in nearest], note=note)
+
+    def _going_round(
+        self, knowledge: Knowledge, deadline: Deadline
+    ) -> Iterator[tuple[FloatArray, tuple[float, float, float]]]:
+        """Yield the digits of each column that go round best as places go on."""
+        assert knowledge.places is not None
+        held = knowledge.places
+        if len(held.rows) < _FEWEST:
+            return
+        for column in knowledge.released.T:
+            best = None
+            for _, rest in digits_after(column):
+                deadline.check(len(rest))
+                turns = on_circle(rest)
+                found = find_speed(turns, held.rows, held.numbers, tried=_DIGITS * knowledge.released.shape[1])
+                if found is not None and (best is None or found[2] < best[1][2]):
+                    best = (turns, found)
+            if best is not None:
+                yield best
+
+
+def _points(turns: FloatArray) -> FloatArray:
+    return np.column_stack([np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns)])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sfumato._arrays import Integers
 from sfumato.auditing.whole.anonymity import Anonymity, measure_anonymity
 from sfumato.auditing.whole.inference import Inferred, measure_inference
+from sfumato.auditing.whole.looked_up import LookedUp, measure_look_ups
 from sfumato.auditing.whole.mixed_utility import MixedUtility
 from sfumato.auditing.whole.uniqueness import Uniqueness, measure_uniqueness
 from sfumato.frames.whole import WholeRows
@@ -44,6 +47,8 @@ class Whole:
         How alike released rows are; None if there are no categories and counts.
     utility : MixedUtility or None
         What the release is still good for; None without categories, or if utility was not asked for.
+    looked_up : tuple of LookedUp
+        How well each category is told by a dictionary, or as it is.
     """
 
     columns: tuple[WholeColumn, ...]
@@ -51,6 +56,7 @@ class Whole:
     inferred: tuple[Inferred, ...]
     anonymity: Anonymity | None
     utility: MixedUtility | None = None
+    looked_up: tuple[LookedUp, ...] = ()
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -58,12 +64,18 @@ class Whole:
         return tuple(column.name for column in self.columns if column.kept)
 
 
-def measure_whole(rows: WholeRows, *, seed: int = 0) -> Whole:
+def measure_whole(
+    rows: WholeRows, *, company: Integers | None = None, kept: Sequence[str] = (), seed: int = 0
+) -> Whole:
     """Return the figures of whole rows.
 
     Parameters
     ----------
     rows : WholeRows
+    company : array of shape (n,), optional
+        Rows with the same number share all clusters that the release keeps.
+    kept : sequence of str
+        Columns that are kept on purpose. Default: none.
     seed : int
         Splits people, and draws what is too much to look at. Default: 0.
     """
@@ -72,4 +84,5 @@ def measure_whole(rows: WholeRows, *, seed: int = 0) -> Whole:
         uniqueness=measure_uniqueness(rows, seed=seed),
         inferred=measure_inference(rows, seed=seed),
         anonymity=measure_anonymity(rows),
+        looked_up=measure_look_ups(rows, company=company, kept=kept, seed=seed),
     )

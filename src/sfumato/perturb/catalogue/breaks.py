@@ -30,6 +30,7 @@ _KNOWS = {  # attack -> what the attacker must know, cheapest first
     "views": "full records",
     "near-copies": "full records",
     "directions": "full records and d + 2 others' rows",
+    "forward": "full records and a tenth of the others' rows",
     "likelihood": "full records",
     "clip-slack": "full records and named centres",
     "atom-likelihood": "full records and true moments",
