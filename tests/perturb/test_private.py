@@ -19,6 +19,7 @@ from sfumato.exceptions import DataError, ParameterError, PolicyError
 from sfumato.perturb import PrivateMixture
 from sfumato.perturb.private import fitting
 from sfumato.perturb.private.counting import RowsOfPeople
+from sfumato.perturb.private.marginals import inner_edges
 from sfumato.perturb.private.noise import Accountant, epsilon_of, rho_of
 from sfumato.perturb.private.statistics import STEPS, BallSums, Histograms, Space
 
@@ -331,3 +332,46 @@ def test_labels_come_back_by_the_miners_centres(tmp_path: Path) -> None:
     mean = dict(joined.group_by("label").agg(pl.col("age").mean()).iter_rows())
     assert mean["young"] < 38 < 46 < mean["old"]
     assert "belong to nobody" in done.notes[0]
+
+
+class Noiseless(fitting.Fit):
+    """A fit whose noise is none, to see what is made of the numbers."""
+
+    def _noisy(self, values: np.ndarray, per_row: float, rho: float) -> tuple[np.ndarray, float]:
+        return values.astype(float), per_row / sqrt(2.0 * rho)
+
+
+def test_a_spare_centre_goes_where_nobody_was_and_another_is_put_elsewhere() -> None:
+    low, high = np.full(2, -50.0), np.full(2, 50.0)
+    setting = fitting.Setting((0, 1), low, high, (), rows=1, epsilon=20.0, delta=1e-6)
+    space = Space((0, 1), low, high, np.zeros(2), np.ones(2))
+    centres = np.array([[0.0, 0.0], [40.0, 0.0], [0.0, 40.0]])
+    sums = BallSums(space, centres, np.full(3, 3.0), products=True)
+    sums.add(np.random.default_rng(0).normal(size=(2, 5000)), RowRange(0, 5000))
+    for spare, left in ((0, 3), (1, 2), (2, 1)):
+        now = {"centres": centres, "radii": np.full(3, 3.0), "spare": spare}
+        moved = Noiseless(setting).moved(sums, now, last=False)
+        assert len(moved["centres"]) == len(moved["radii"]) == left
+        assert np.abs(moved["centres"]).max() < 5.0, "nobody is far out"
+
+
+def test_centres_begin_where_somebody_is_likely_to_be_and_units_do_not_follow() -> None:
+    low, high = np.zeros(1), np.array([256.0])
+    setting = fitting.Setting((0,), low, high, (), rows=1, epsilon=1.0, delta=1e-6)
+    hist = Histograms((0,), inner_edges(low, high))
+    sigma = 1.0 / sqrt(2.0 * setting.shares["histograms"])
+    few = int(2.9 * sigma) + 1  # people far out: likely, not sure
+    table = np.concatenate([np.full(20_000, 10.5), np.full(few, 250.5)])[None]
+    hist.add(table, RowRange(0, table.shape[1]))
+    found = Noiseless(setting).marginals(hist, low, high)
+    assert found["spare"] == 1
+    assert found["shares"][0, 250] > 0
+    assert found["unit"][0] < 1.0
+
+
+def test_the_number_of_centres_can_be_said() -> None:
+    table = np.random.default_rng(0).normal(size=(3000, 2))
+    method = PrivateMixture(epsilon=8.0, bounds=(-9.0, 9.0), centres=5)
+    assert len(method.fit_transform(table)) > 2000
+    with pytest.raises(ParameterError, match="centres"):
+        PrivateMixture(bounds=(-9.0, 9.0), centres=3).fit(table)

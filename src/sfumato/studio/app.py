@@ -255,7 +255,8 @@ async def _preview(request: Request) -> Response:
 
     def work(stream: Stream) -> None:
         axes, k, only = data.get("axes"), data.get("k", 0), bool(data.get("picture_only"))
-        entry = preview(dataset.prepared(), settings, studio.session.key, axes, k, stream, picture_only=only)
+        told: dict[str, Any] = {"picture_only": only, "n_rows": dataset.seen.n_rows}
+        entry = preview(dataset.prepared(), settings, studio.session.key, axes, k, stream, **told)
         if entry is not None:
             dataset.remember(entry)
 

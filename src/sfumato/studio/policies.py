@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import ParameterError
+from sfumato.perturb.catalogue import method
 from sfumato.policy.model import Column, Columns, Enhance, Guard, MethodChoice, Policy
 
 # methods that go on top of another -> the policy's section, and the names that a policy has for parameters
@@ -45,7 +46,7 @@ def policy_of(
     (['id'], 'adp', {'scale': 0.4})
     """
     # only what was chosen is set, so that the file shows no section that nobody asked for
-    parts: dict[str, Any] = {"method": MethodChoice(name=settings["method"], **settings["parameters"])}
+    parts: dict[str, Any] = {"method": MethodChoice(name=settings["method"], **page_parameters(settings))}
     listed = {role: [name for name, one in roles.items() if one == role] for role in ("identifier", "keep")}
     if any(listed.values()):
         parts["columns"] = Columns.model_validate({role: names for role, names in listed.items() if names})
@@ -64,6 +65,20 @@ def policy_of(
         values = {names[name]: "none" if value is None else value for name, value in parameters.items()}
         parts[section] = Enhance.model_validate(values) if section == "enhance" else Guard.model_validate(values)
     return Policy(**parts)
+
+
+def page_parameters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of settings, with what the page cannot ask for.
+
+    Examples
+    --------
+    >>> page_parameters({"method": "dp", "parameters": {"epsilon": 2.0}})
+    {'epsilon': 2.0, 'search_bounds': True}
+    """
+    given = dict(settings["parameters"])
+    if method(settings["method"]).draws_rows:
+        given.setdefault("search_bounds", True)  # the table itself must not tell the bounds of its columns
+    return given
 
 
 def file_stem(label: str) -> str:

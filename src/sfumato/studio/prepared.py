@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.decimals import infer_decimals
+from sfumato.auditing.utility.by_centres import cost_by_centres
 from sfumato.auditing.utility.clusterings import Effort, Found, free_kmeans, named_kmeans
 from sfumato.auditing.utility.rescaling import one_hot, release_rescaling, rescaling_by
 from sfumato.core.secret import Hidden
@@ -48,12 +49,15 @@ class ClusterAgreement:
         The same when k-means is run again on the original.
     adjusted_rand : float
         1 is the same clusters; more is better.
+    cost : float or None
+        Where released rows belong to nobody: what the release's centres cost on the original, over the best.
     """
 
     k: int
     misclassified: float
     floor: float
     adjusted_rand: float
+    cost: float | None = None
 
 
 class Prepared(Hidden):
@@ -115,7 +119,11 @@ class Prepared(Hidden):
         """Return the centres of the original's clusters, columns in standard deviations."""
         return self._clustering(k, "owner")[0].centres
 
-    def agreement(self, released: Floats, k: int, *, same_columns: bool) -> ClusterAgreement:
+    def nearest(self, released: Floats, k: int) -> Integers:
+        """Return which cluster of the original each released row is nearest to."""
+        return cost_by_centres(self.scaled(released), self.centres(k))[1]
+
+    def agreement(self, released: Floats, k: int, *, same_columns: bool, drawn: bool = False) -> ClusterAgreement:
         """Cluster a release the way a miner does, and compare with the original's clusters.
 
         Parameters
@@ -124,15 +132,20 @@ class Prepared(Hidden):
             The first m rows, released.
         same_columns : bool
             Whether released columns mean the same as the original ones; else both tables stay unscaled.
+        drawn : bool
+            Whether released rows belong to nobody: then people go to the nearest of the release's centres.
         """
         scaling = "owner" if same_columns else "none"
         named, floor = self._clustering(k, scaling)
         points = self.scaled(released) if same_columns else rescaling_by(released, "none").apply(released)
         found = free_kmeans(points, k, _EFFORT, 1)
-        labels = named.labels[: len(released)]
-        return ClusterAgreement(
-            k, misclassification_rate(labels, found.labels), floor, adjusted_rand(labels, found.labels)
-        )
+        labels, theirs, ratio = named.labels[: len(released)], found.labels, None
+        if drawn:
+            people = self.scaled(self.points)
+            labels = named.labels
+            cost, theirs = cost_by_centres(people, found.centres)
+            ratio = cost / max(cost_by_centres(people, named.centres)[0], 1e-300)
+        return ClusterAgreement(k, misclassification_rate(labels, theirs), floor, adjusted_rand(labels, theirs), ratio)
 
     def _clustering(self, k: int, scaling: str) -> tuple[Found, float]:
         with self._locks[k, scaling]:

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.attack.catalogue import attacks
 from sfumato.auditing.session import AuditSession
+from sfumato.auditing.unordered import as_many_rows
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
 from sfumato.files.entire import number_frame
@@ -20,6 +21,7 @@ from sfumato.perturb.catalogue import method
 from sfumato.studio.column_pictures import column_pictures, some_rows
 from sfumato.studio.events import Stream
 from sfumato.studio.prepared import Prepared, main_directions
+from sfumato.studio.price import price_words
 from sfumato.studio.settings import CLUSTERS, perturber_of
 from sfumato.studio.warned import collect_warnings
 
@@ -54,6 +56,7 @@ def preview(
     stream: Stream,
     *,
     picture_only: bool = False,
+    n_rows: int | None = None,
 ) -> dict[str, Any] | None:
     """Perturb the sample and send what comes of it, the quickest first.
 
@@ -65,6 +68,8 @@ def preview(
         See `before`.
     picture_only : bool
         Send the points and nothing else: the same release on other axes.
+    n_rows : int, optional
+        Rows of the whole table, if they are more.
 
     Returns
     -------
@@ -75,14 +80,18 @@ def preview(
     same = row.row_preserving
     # a method of many passes shows the first rows at once, and all of them when they are ready
     slow = max([row.passes, *(method(extra).passes for extra in settings["extras"])]) >= MANY_PASSES
+    drawn = row.draws_rows  # which learns from few rows what few rows tell: no first look
     every = len(prepared.points)
-    for rows in [_QUICK_ROWS, every] if slow and every > 2 * _QUICK_ROWS and not picture_only else [every]:
+    for rows in (
+        [_QUICK_ROWS, every] if slow and not drawn and every > 2 * _QUICK_ROWS and not picture_only else [every]
+    ):
         released, notes = _perturb(prepared, settings, key, rows, stream)
         points = _on_axes(prepared, released, axes) if same else released @ main_directions(released)
-        stream.send({"type": "scatter", "points": _packed(points), "range": _range(points), "same_axes": same})
+        picture = {"type": "scatter", "points": _packed(points), "range": _range(points), "same_axes": same}
+        stream.send({**picture, **_colours(prepared, released, _allowed(k), drawn=drawn)})
         if picture_only:
             return None
-        first = prepared.agreement(released, _allowed(k), same_columns=same)
+        first = prepared.agreement(released, _allowed(k), same_columns=same, drawn=drawn)
         stream.send({"type": "clusters", **asdict(first)})
         if rows < every:
             stream.rest(_PAUSE)
@@ -93,12 +102,18 @@ def preview(
     for other in CLUSTERS:
         if other != k:
             stream.check()
-            agreements.append(prepared.agreement(released, other, same_columns=same))
-            stream.send({"type": "clusters", **asdict(agreements[-1])})
+            agreements.append(prepared.agreement(released, other, same_columns=same, drawn=drawn))
+            colours = _colours(prepared, released, other, drawn=drawn)
+            stream.send({"type": "clusters", **asdict(agreements[-1]), **colours})
+    price: dict[str, Any] = {}
+    if drawn:
+        told = price_words(perturber_of(settings, key, list(prepared.names)), agreements, every, n_rows)
+        stream.send({"type": "price", **told})
+        price = {"price": {name: told[name] for name in ("epsilon", "cost", "moved")}}
     figures = _judge(_attack(prepared, released, perturber_of(settings, key, list(prepared.names)), same, stream))
     lost = [max(0.0, one.misclassified - one.floor) for one in agreements]
     figures["excess"] = float(np.mean(lost))
-    entry = {"settings": settings, **figures}
+    entry = {"settings": settings, **figures, **price}
     stream.send({"type": "verdict", **entry})
     return entry
 
@@ -128,6 +143,13 @@ def _perturb(
     return released, sorted(notes)
 
 
+def _colours(prepared: Prepared, released: Floats, k: int, *, drawn: bool) -> dict[str, Any]:
+    """Return the colours of released rows that belong to nobody: the nearest cluster of the original."""
+    if not drawn:
+        return {}
+    return {"labels": {k: base64.b64encode(prepared.nearest(released, k).astype(np.uint8).tobytes()).decode()}}
+
+
 def _use_known_clusterings(perturber: Any, prepared: Prepared) -> None:
     """Hand over the clusterings that are known already: naming them anew takes most of a preview's time.
 
@@ -150,10 +172,15 @@ def _use_known_clusterings(perturber: Any, prepared: Prepared) -> None:
 def _attack(prepared: Prepared, released: Floats, perturber: Any, same: bool, stream: Stream) -> AuditSession:
     """Attack the release of the sample, and send what each attack finds."""
     names = prepared.names if same else [f"component {i}" for i in range(released.shape[1])]
+    original, order = prepared.points, None
+    if perturber.catalogue_row().draws_rows:  # as many rows as the noise lets out, which belong to nobody
+        original, released, _ = as_many_rows(original, released)
+        order = "not known"
     session = AuditSession(
-        number_frame(prepared.names, prepared.points),
+        number_frame(prepared.names, original),
         number_frame(names, released),
         method=perturber,
+        order=order,
         effort="quick",
         max_targets=1000,
     )

@@ -12,11 +12,13 @@ from sfumato.perturb.catalogue import method, methods
 from sfumato.perturb.catalogue.breaks import Break
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.parameters import Parameter, check_parameter
-from sfumato.studio.policies import EXTRAS
+from sfumato.studio.policies import EXTRAS, page_parameters
 from sfumato.studio.session import EXCHANGE
 from sfumato.studio.sliders import CONTROLS, SHOWN, control
 
 Settings = dict[str, Any]
+_BOUNDS = {"bounds", "search_bounds"}
+_FOUND = "found privately, for a tenth of epsilon"
 CLUSTERS = (2, 3, 4, 5, 6, 7, 8)  # numbers of clusters that previews look at
 
 
@@ -34,6 +36,7 @@ def catalogue_data() -> list[dict[str, Any]]:
             "keeps_distances": row.keeps_distances,
             "same_columns": row.row_preserving,
             "takes_every_kind": row.id == EXCHANGE,
+            "draws_rows": row.draws_rows,
             "breaks": [_break_data(one) for one in row.known_breaks],
             "parameters": _controls(row),
         }
@@ -44,6 +47,9 @@ def catalogue_data() -> list[dict[str, Any]]:
 
 def _controls(row: Method) -> list[dict[str, Any]]:
     shown = [control(parameter) for parameter in row.parameters if _is_shown(row, parameter)]
+    if row.draws_rows:  # the page cannot ask for bounds of columns: see `page_parameters`
+        shown = [one for one in shown if one["name"] not in _BOUNDS]
+        shown += [{**control(one), "text": _FOUND} for one in row.parameters if one.name == "bounds"]
     return sorted(shown, key=lambda one: CONTROLS.index(one["control"]))  # what moves comes first
 
 
@@ -95,7 +101,10 @@ def perturber_of(settings: Settings, key: Key, columns: list[str]) -> Any:
     columns : list of str
         Names of the confidential columns.
     """
-    made = method(settings["method"]).load()(key=key, columns=columns, **settings["parameters"])
+    given = page_parameters(settings)
+    # rows that are drawn anew have no columns beside them
+    chosen = {} if method(settings["method"]).draws_rows else {"columns": columns}
+    made = method(settings["method"]).load()(key=key, **chosen, **given)
     for name, parameters in settings["extras"].items():
         made = method(name).load()(made, key=key, columns=columns, **parameters)
     return made

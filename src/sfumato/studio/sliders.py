@@ -44,9 +44,9 @@ def control(parameter: Parameter) -> dict[str, Any]:
     if parameter.kind not in _NUMERIC:
         return {**data, "control": "fixed", "default": None, "text": _text(parameter.default)}
     whole = parameter.kind == "integer"
-    if not isinstance(parameter.search, Span):
+    span = parameter.slider or parameter.search
+    if not isinstance(span, Span):
         return {**data, "control": "number", "whole": whole}
-    span = parameter.search
     return {**data, "control": "slider", "whole": whole, "low": span.low, "high": span.high, "log": span.log}
 
 

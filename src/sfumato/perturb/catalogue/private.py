@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sfumato.perturb.catalogue.entries import Guarantee, Method
 from sfumato.perturb.catalogue.papers import SFUMATO
-from sfumato.perturb.mechanism.parameters import Parameter
+from sfumato.perturb.mechanism.parameters import Options, Parameter, Span
 
 PRIVATE: tuple[Method, ...] = (
     Method(
@@ -26,6 +26,7 @@ PRIVATE: tuple[Method, ...] = (
                 "how much one person may change the odds of any release, as a power of e",
                 low=0.01,
                 high=100.0,
+                slider=Span(0.1, 10.0, log=True),
             ),
             Parameter(
                 "delta",
@@ -62,6 +63,16 @@ PRIVATE: tuple[Method, ...] = (
                 "how many rows of a person count, with a record id; without one every row is a person",
                 low=1,
                 high=1000,
+            ),
+            Parameter(
+                "centres",
+                "integer",
+                None,
+                "how many centres rows are drawn around; by default as many as the people carry",
+                low=4,
+                high=64,
+                optional=True,
+                search=Options((None, 8, 16, 32, 64)),
             ),
             Parameter("kinds", "kinds", None, "which columns hold numbers of categories", optional=True),
         ),

@@ -142,6 +142,8 @@ class Parameter:
         Values worth trying, for `tune` and for sliders; None leaves the parameter at its default.
     quick : object, optional
         The value for a first look, where the default would take long.
+    slider : Span, optional
+        Values that a slider shows, of a parameter that is somebody's decision and never searched.
     """
 
     name: str
@@ -157,6 +159,7 @@ class Parameter:
     secret: bool = False
     search: Span | Options | None = None
     quick: Any = None
+    slider: Span | None = None
 
     @property
     def allowed(self) -> str:

@@ -50,6 +50,8 @@ class PrivateMixture(Perturber):
         replaced, not left out, and all noise is twice as large. Default: "private".
     rows_per_person : int
         How many rows of a person count, with a record id; without one every row is a person. Default: 1.
+    centres : int, optional
+        How many centres rows are drawn around, from 4 to 64; by default as many as the noisy number of people carries.
     kinds : mapping from columns to str, optional
         "category" for columns that hold numbers of categories; the others hold numbers.
     key, release, insecure_seed, columns
@@ -77,6 +79,7 @@ class PrivateMixture(Perturber):
         rows_per_person: int = 1,
         kinds: Mapping[str, str] | None = None,
         *,
+        centres: int | None = None,
         key: Key | None = None,
         release: str = "r0",
         insecure_seed: int | None = None,
@@ -89,6 +92,7 @@ class PrivateMixture(Perturber):
         self.count = count
         self.rows_per_person = rows_per_person
         self.kinds = kinds
+        self.centres = centres
         self.key = key
         self.release = release
         self.insecure_seed = insecure_seed
@@ -177,6 +181,7 @@ class PrivateMixture(Perturber):
             epsilon=float(self.epsilon),
             delta=float(self.delta),
             private_count=self.count == "private",
+            centres=self.centres,
         )
         return (yield from mixture_rounds(setting))
 

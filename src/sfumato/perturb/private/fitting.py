@@ -30,9 +30,12 @@ from sfumato.perturb.private.noise import Accountant, rho_of
 from sfumato.perturb.private.splitting import halved
 from sfumato.perturb.private.statistics import STEPS, BallSums, Histograms, Private, Released, Space
 
-SHARES = {"bounds": 0.1, "histograms": 0.2, "finer": 0.04, "ball": 0.06, "rounds": 0.3, "mixture": 0.4}
+SHARES = {"bounds": 0.1, "histograms": 0.25, "finer": 0.04, "ball": 0.06, "rounds": 0.27, "mixture": 0.38}
 _LLOYD = 3  # rounds that move the centres
 _FEWEST, _MOST = 4, 32  # centres
+_LIKELY = 2.7  # deviations of the noise: where fewer people are in an interval, no centre begins
+_SPARE = 16  # centres more, for places where somebody is only likely to be
+_ALIVE = 1.0  # deviations of the noise: a centre with fewer people is put elsewhere
 _THERE = 3.0  # deviations of the noise: a centre with fewer people may have none
 
 
@@ -54,6 +57,8 @@ class Setting:
         The guarantee of the whole release.
     private_count : bool
         Whether the number of rows that are released is noisy, too.
+    centres : int, optional
+        Where rows are drawn around; None for as many as the noisy number of people carries.
     """
 
     numbers: tuple[int, ...]
@@ -64,6 +69,7 @@ class Setting:
     epsilon: float
     delta: float
     private_count: bool = True
+    centres: int | None = None
 
     @property
     def rho(self) -> float:
@@ -134,7 +140,7 @@ def mixture_rounds(setting: Setting, fit: Fit | None = None) -> Rounds:
     now = hist.release(lambda one: fit.marginals(one, low, high))
     d = len(low)
     space = Space(setting.numbers, low, high, now["middle"], now["unit"])
-    laws = Marginals(now["edges"], now["shares"])
+    laws, spare = Marginals(now["edges"], now["shares"]), int(now["spare"])
     whole = BallSums(space, np.zeros((1, d)), np.array([2.0 * sqrt(d)]), products=True)
     both = yield from ask(Together([Histograms(setting.numbers, laws.middle_edges()), whole]))
     finer, ball = both.parts  # as they were asked for
@@ -142,7 +148,7 @@ def mixture_rounds(setting: Setting, fit: Fit | None = None) -> Rounds:
     assert isinstance(ball, BallSums)
     now = finer.release(lambda one: fit.finer(one, laws))
     laws = Marginals(now["edges"], now["shares"])
-    now = ball.release(lambda one: fit.start(one, space, laws))
+    now = ball.release(lambda one: fit.start(one, space, laws, spare))
     rows = now["rows"]
     space = Space(setting.numbers, low, high, now["middle"], now["unit"])
     for left in reversed(range(_LLOYD)):
@@ -193,9 +199,12 @@ class Fit:
     def marginals(self, one: Histograms, low: Floats, high: Floats) -> Released:
         """Return the laws of the columns, and a first middle and unit for each."""
         counts, sigma = self._noisy(one.counts, _root(len(one.counts)), self._setting.shares["histograms"])
-        laws = Marginals.coarse(counts, sigma, low, high)
-        middle, unit = laws.moments()
-        return {"edges": laws.edges, "shares": laws.shares, "middle": middle, "unit": unit}
+        sure = Marginals.coarse(counts, sigma, low, high)
+        middle, unit = sure.moments()
+        # centres may begin where somebody is only likely to be: the rounds find out, but units must not follow noise
+        laws = Marginals.coarse(counts, sigma, low, high, likely=_LIKELY)
+        spare = int(((laws.shares > 0) & (sure.shares <= 0)).sum())
+        return {"edges": laws.edges, "shares": laws.shares, "middle": middle, "unit": unit, "spare": min(spare, _SPARE)}
 
     def finer(self, one: Histograms, laws: Marginals) -> Released:
         """Return the laws of the columns once more, with finer intervals where the rows are."""
@@ -203,7 +212,7 @@ class Fit:
         laws = laws.finer(counts, sigma)
         return {"edges": laws.edges, "shares": laws.shares}
 
-    def start(self, one: BallSums, space: Space, laws: Marginals) -> Released:
+    def start(self, one: BallSums, space: Space, laws: Marginals, spare: int) -> Released:
         """Return middle and unit once more, and where the centres begin: k-means of made-up rows."""
         rho, d = self._setting.shares["ball"], len(space.low)
         radius = 2.0 * sqrt(d)
@@ -220,8 +229,10 @@ class Fit:
         made = (laws.sample(spread / np.outer(own, own), self._draw) - middle) / unit
         # more centres where more people carry them; the more columns, the more noise each centre bears
         able = people / self._setting.rows * sqrt(self._setting.rho) / (12.0 * sqrt(d))
-        centres, typical = first_centres(made, int(np.clip(able, _FEWEST, _MOST)), self._draw)
+        wanted = int(np.clip(able, _FEWEST, _MOST)) if self._setting.centres is None else self._setting.centres
+        centres, typical = first_centres(made, wanted + spare, self._draw)
         out: Released = {"middle": middle, "unit": unit, "centres": centres, "radii": 1.5 * typical, "rows": None}
+        out["spare"] = spare
         if self._setting.private_count:
             out["rows"] = released_rows(float(count[0]), doubt, self._setting.delta, self._setting.rows)
         return out
@@ -236,15 +247,18 @@ class Fit:
         people, radii = np.maximum(counts, 1.0), now["radii"]
         step = sums.T / STEPS / people[:, None]
         noise = (sigma / STEPS) ** 2 * step.shape[1] / people**2
-        trust = np.clip(1.0 - noise / np.maximum((step**2).sum(axis=1), 1e-12), 0.0, 1.0) * (counts > 2.5 * doubt)
+        trust = np.clip(1.0 - noise / np.maximum((step**2).sum(axis=1), 1e-12), 0.0, 1.0) * (counts > _ALIVE * doubt)
         centres = now["centres"] + (radii * trust)[:, None] * step
         typical = np.sqrt(np.clip(squares / STEPS / people, 0.02, 1.0))
         spreads = shrunk(square(products, d) / STEPS, people, step * trust[:, None], blur / STEPS)
         spreads *= (radii**2)[:, None, None]
         radii = np.where(counts > doubt, radii * np.clip(1.5 * typical, 0.5, 1.6), radii)
+        alive = counts > _ALIVE * doubt
         if not last:  # nobody would move those that are put elsewhere now
-            centres, radii = halved(centres, radii, people, spreads, counts > 2.5 * doubt)
-        return {"centres": centres, "radii": radii}
+            # places where nobody was after all had spare centres: those go, others are put elsewhere
+            stay = np.delete(np.arange(len(alive)), np.flatnonzero(~alive)[: now["spare"]])
+            centres, radii = halved(centres[stay], radii[stay], people[stay], spreads[stay], alive[stay])
+        return {"centres": centres, "radii": radii, "spare": 0}
 
     def mixture(self, one: BallSums, space: Space, now: Released) -> Released:
         """Return weights, centres, covariances and categories of what rows are drawn from."""

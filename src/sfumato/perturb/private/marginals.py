@@ -52,7 +52,7 @@ def found_bounds(counts: Floats, sigma: float) -> tuple[float, float]:
     return float(ends[sure[0]]), float(ends[sure[-1] + 1])
 
 
-def believed(counts: Floats, sigma: float) -> Floats:
+def believed(counts: Floats, sigma: float, *, likely: float | None = None) -> Floats:
     """Return noisy counts without those that may be noise alone.
 
     Of thousands of empty intervals some are beyond three deviations by chance, and one far out would rule the variance
@@ -63,13 +63,15 @@ def believed(counts: Floats, sigma: float) -> Floats:
     counts : array of shape (d, intervals)
     sigma : float
         Standard deviation of the noise.
+    likely : float, optional
+        So many deviations are enough for what stands alone, where somebody will look again.
 
     Examples
     --------
     >>> believed(np.array([[0.0, 9.0, 2.5, 0.0, 0.0, 2.5] + [0.0] * 30]), 1.0)[0, :6].tolist()
     [0.0, 9.0, 2.5, 0.0, 0.0, 0.0]
     """
-    sure = counts > max(3.0, sqrt(2.0 * log(counts.size)) - 0.6) * sigma
+    sure = counts > (max(3.0, sqrt(2.0 * log(counts.size)) - 0.6) if likely is None else likely) * sigma
     beside = np.zeros_like(sure)
     beside[:, 1:] |= sure[:, :-1]
     beside[:, :-1] |= sure[:, 1:]
@@ -93,9 +95,11 @@ class Marginals:
     shares: Floats
 
     @classmethod
-    def coarse(cls, counts: Floats, sigma: float, low: Floats, high: Floats) -> Marginals:
+    def coarse(
+        cls, counts: Floats, sigma: float, low: Floats, high: Floats, *, likely: float | None = None
+    ) -> Marginals:
         """Return the laws of noisy counts in equal intervals of the bounds."""
-        kept = believed(counts, sigma)
+        kept = believed(counts, sigma, likely=likely)
         edges = np.column_stack([low, inner_edges(low, high), high])
         return cls(edges, kept / kept.sum(axis=1, keepdims=True))
 

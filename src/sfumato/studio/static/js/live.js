@@ -55,8 +55,9 @@ async function refresh(pictureOnly) {
 }
 
 const TAKE = {
-  scatter: (result, item) => { result.after = { points: unpackFloats(item.points), range: item.range, same: item.same_axes }; },
-  clusters: (result, item) => { result.clusters[item.k] = item; },
+  scatter: (result, item) => { result.after = { points: unpackFloats(item.points), range: item.range, same: item.same_axes, colours: colours(item.labels) }; },
+  clusters: (result, item) => { result.clusters[item.k] = item; if (item.labels) result.after = { ...result.after, colours: { ...result.after.colours, ...colours(item.labels) } }; },
+  price: (result, item) => { result.price = item; state.dataset.prices = { ...state.dataset.prices, [item.epsilon]: item }; },
   notes: (result, item) => { result.notes = item.notes; },
   histograms: (result, item) => { result.histograms = item.columns; },
   rows: (result, item) => { result.rows = item; },
@@ -68,6 +69,9 @@ const TAKE = {
     announce(`Grade ${item.grade}: ${GRADES[item.grade]}. ${item.verdict}`);
   },
 };
+
+// rows that belong to nobody have clusters of their own: the nearest of the original, for each number of clusters
+const colours = (labels) => labels && Object.fromEntries(Object.entries(labels).map(([k, packed]) => [k, unpackBytes(packed)]));
 
 function take(result, item) {
   TAKE[item.type](result, item);

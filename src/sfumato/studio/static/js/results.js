@@ -21,7 +21,7 @@ export function draw() {
   const box = (name, ...children) => h("section", { class: "card", "aria-label": name }, ...children);
   const plotBox = (label) => h("div", { class: "plot", role: "img", "aria-label": label });
   parts = {
-    verdict: h("section", { class: "card verdict", "aria-label": "Verdict" }), tiles: h("div", { class: "tiles" }),
+    verdict: h("section", { class: "card verdict", "aria-label": "Verdict" }), price: h("section", { class: "card", "aria-label": "What the guarantee costs" }), tiles: h("div", { class: "tiles" }),
     notes: h("div"), clusters: h("tbody"), attacks: h("tbody"), attacksDone: h("div"), tried: h("ul", { class: "tried" }),
     before: plotBox("Scatter plot of the original sample"), after: plotBox("Scatter plot of the perturbed sample on the same axes"),
     histogram: plotBox("Histogram of a column before and after"), tradeoff: plotBox("Settings tried: what they hide against what they keep; the list below has the same figures"),
@@ -30,7 +30,7 @@ export function draw() {
   parts.root = h("div", { class: "stack" },
     heading("What happens to the clusters, and what does an attacker get?"),
     h("div", { class: "workspace" },
-      h("div", { class: "stack first" }, parts.verdict, parts.tiles,
+      h("div", { class: "stack first" }, parts.verdict, parts.price, parts.tiles,
         box("Before and after", pictureControls(names),
           h("div", { class: "pair" },
             h("figure", {}, h("figcaption", {}, h("strong", {}, "Before"), " ", h("span", { class: "muted" }, `${count(state.dataset.sample)} rows`)), parts.before),
@@ -50,7 +50,7 @@ export function draw() {
         next("release", "Next: release"))));
   parts.draw = {
     before: scatter(parts.before, () => state.before && ({ ...state.before, range: ranges(), names: axisNames() })),
-    after: scatter(parts.after, () => state.before && state.result?.after && ({ ...state.result.after, labels: state.before.labels, range: state.result.after.same ? ranges() : state.result.after.range, names: state.result.after.same ? axisNames() : ["new columns", ""] })),
+    after: scatter(parts.after, () => state.before && state.result?.after && ({ ...state.result.after, labels: state.result.after.colours?.[state.k] ?? state.before.labels, range: state.result.after.same ? ranges() : state.result.after.range, names: state.result.after.same ? axisNames() : ["new columns", ""] })),
     histogram: histogram(parts.histogram, () => (picture()?.labels ? null : picture())),
     tradeoff: tradeoff(parts.tradeoff, () => points()),
   };
@@ -88,12 +88,13 @@ function pictureControls(all) {
 function fill() {
   const { result, before } = state;
   fillVerdict(result);
+  fillPrice(result);
   fillTiles(result);
   parts.notes.replaceChildren(...(result?.notes?.length ? [h("ul", { class: "notes" }, result.notes.map((text) => h("li", {}, text)))] : []));
   // thousands of points: painted when they change, not with every attack that comes in
   if (before && changed("before", before, result?.after)) parts.draw.before();
   if (before && result?.after && changed("after", result.after, before)) parts.draw.after();
-  parts.afterNote.textContent = result?.after ? (result.after.same ? "same axes, same colours" : "new columns, axes of their own") : "";
+  parts.afterNote.textContent = result?.after ? (result.after.colours ? "new rows, same axes, the colour of the nearest cluster" : result.after.same ? "same axes, same colours" : "new columns, axes of their own") : "";
   if (result?.histograms?.length && changed("histogram", result.histograms, column)) {
     const shown = picture();
     parts.histogram.hidden = Boolean(shown?.labels);
@@ -126,6 +127,21 @@ function fillVerdict(result) {
     parts.verdict.replaceChildren(h("span", { class: "grade waiting", "aria-hidden": "true" }, "…"),
       h("div", {}, h("p", { class: "sentence" }, result?.of ? "Attacking the result …" : "Perturbing the sample …"), progress(result?.of ? `${result.done} of ${result.of} attacks done. ${scope}` : scope, result?.of ? result.done / result.of : null)));
   }
+}
+
+// Rows that belong to nobody come with a guarantee: what it promises, and what it costs, at every step of the slider.
+function fillPrice(result) {
+  const drawn = method(state.settings.method).draws_rows;
+  parts.price.hidden = !drawn || Boolean(result?.failed);
+  if (parts.price.hidden) return;
+  const price = result?.price;
+  const before = Object.fromEntries(state.dataset.tried.filter((one) => one.price).map((one) => [one.price.epsilon, one.price]));
+  const tried = Object.values({ ...before, ...state.dataset.prices }).sort((a, b) => a.epsilon - b.epsilon);
+  parts.price.replaceChildren(h("h2", {}, "What the guarantee costs"),
+    ...(price ? [h("p", {}, price.guarantee), h("p", { class: "sentence" }, price.price)] : [h("p", { class: "muted" }, "Measuring …")]),
+    ...(tried.length > 1 ? [h("table", {}, h("thead", {}, h("tr", {}, ["Epsilon tried", "Clusters cost more", "People elsewhere"].map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", {}, tried.map((one) => h("tr", { class: one.epsilon === price?.epsilon ? "chosen" : "" }, h("th", { scope: "row" }, decimal(one.epsilon, 2)), h("td", {}, percent(Math.max(0, one.cost - 1))), h("td", {}, percent(one.moved))))))] : []),
+    ...(price ? [h("p", { class: "muted" }, price.chosen)] : []));
 }
 
 function tile(title, value, direction) {
