@@ -75,3 +75,8 @@ def table(n_rows: int = 700, seed: int = 0) -> np.ndarray:
 
 def describe(perturber: Any) -> str:
     return repr(perturber).replace("\n", " ")[:80]
+
+
+def on_ladder(perturber) -> bool:
+    """Tell whether a perturber keeps every rung: it does what others do, twenty times over."""
+    return perturber.get_params().get("clusterings") == "ladder"

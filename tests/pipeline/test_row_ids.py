@@ -82,6 +82,7 @@ def test_ids_say_nothing_without_the_key(tmp_path: Path) -> None:
     assert len(set(ids[0]) | set(ids[1]) | set(ids[2])) == 3 * ROWS, "another key or another release, other ids"
 
 
+@pytest.mark.usefixtures("few_clusters")
 def test_an_audit_takes_no_notice_of_ids(tmp_path: Path) -> None:
     data, key = original(tmp_path), tmp_path / "my.key"
     how = {"identifier": ["id"], "method": "adp", "parameters": {"scale": 0.5}, "key": key}

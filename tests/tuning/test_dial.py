@@ -26,6 +26,7 @@ def test_more_detail_keeps_more_and_hides_less(people) -> None:
 
 
 def test_tune_shows_the_dial_if_it_is_asked_to(people) -> None:
+    people = people[:250]
     found = sf.tune(people, 0.2, methods=["mix"], candidates=1, clusters=[3], dial=True)
     assert [one.detail for one in found.dial] == ["coarse", "medium", "fine"]
     page = found.to_html()
