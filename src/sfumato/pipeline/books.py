@@ -32,14 +32,14 @@ class Books(Hidden):
 
     def __init__(self, plan: Plan, owner: ReleaseKey, lookback: LookBack | None) -> None:
         self._release, self._owner, self._lookback = plan.policy.release, owner, lookback
-        self._ledger, self._claim = PrivacyLedger(owner.folder), _claim(plan)
+        self._claim = _claim(plan)
         self._written: list[Callable[[], None]] = []  # what takes the lines back again
 
     def afford(self) -> list[str]:
         """Refuse a private release that the policy's budget does not cover; return what to say of the budget."""
         if self._claim is None:
             return []
-        return [self._ledger.require(self._claim, self._release.budget).words]
+        return [PrivacyLedger(self._owner.folder).require(self._claim, self._release.budget).words]
 
     def look_back(self, fitted: Fit, noises: set[bytes]) -> list[str]:
         """Return which earlier releases hold the same people; warn, or refuse them if the policy says so.
@@ -68,8 +68,9 @@ class Books(Hidden):
         """
         notes = self._write_history(fitted, identity, name)
         if self._claim is not None:
-            line = self._ledger.note(name, self._claim, self._release.budget)
-            self._written.append(lambda: self._ledger.forget(line))
+            ledger = PrivacyLedger(self._owner.folder)
+            line = ledger.note(name, self._claim, self._release.budget)
+            self._written.append(lambda: ledger.forget(line))
         return notes
 
     def take_back(self) -> None:

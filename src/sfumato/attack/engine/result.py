@@ -194,11 +194,6 @@ class Result:
     column_lifts: tuple[float, ...] | None = None
     scores: Scores | None = field(default=None, repr=False)
 
-    @property
-    def has_rate(self) -> bool:
-        """Whether the attack gave an answer that could be scored."""
-        return self.rate is not None
-
 
 def without_order(result: Result) -> Result:
     """Return a result that says nothing, because nobody knows who is who.

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans, kmeans_plusplus
 
 from sfumato._arrays import Floats, Integers
+from sfumato.cluster.lattice_kmeans import other_labels
 
 #: rows on which a start runs, and on which it is looked at
 CORE, LOOK = 3_000, 20_000
@@ -176,7 +176,7 @@ def _note(met: list[_Run], run: KMeans, pool: int, pools: int, count: int = 1) -
     """Count a run for the optimum that it has reached, or for a new one."""
     cost, labels = float(run.inertia_), run.labels_.astype(np.int64)
     for one in met:
-        if abs(cost - one.cost) <= 1e-3 * max(cost, one.cost) and missed(one.labels, labels) <= _SAME:
+        if abs(cost - one.cost) <= 1e-3 * max(cost, one.cost) and other_labels(one.labels, labels) <= _SAME:
             one.hits[pool] += count
             if cost < one.cost:
                 one.cost, one.labels, one.centres = cost, labels, run.cluster_centers_
@@ -184,24 +184,6 @@ def _note(met: list[_Run], run: KMeans, pool: int, pools: int, count: int = 1) -
     hits = np.zeros(pools, dtype=np.int64)
     hits[pool] = count
     met.append(_Run(cost, labels, run.cluster_centers_, hits))
-
-
-def missed(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Return the share of rows in another cluster, after the best matching of clusters.
-
-    Parameters
-    ----------
-    one, other : arrays of shape (n,)
-        Labels 0, 1, ...
-
-    Examples
-    --------
-    >>> missed(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 1]))
-    0.25
-    """
-    k = int(max(one.max(), other.max())) + 1
-    table = np.bincount(one * k + other, minlength=k * k).reshape(k, k)
-    return float(len(one) - table[linear_sum_assignment(-table)].sum()) / len(one)
 
 
 def best_of(hits: Integers, costs: Floats, starts: int, tries: int, draw: np.random.Generator) -> Floats:

@@ -60,11 +60,10 @@ def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[in
 
     Parameters
     ----------
-    rows : array of shape (n, d)
-        Without missing cells.
-    categories : sequence of int
-        The columns that hold codes 0, 1, ...
+    rows, categories
+        See `in_miners_space`.
     clusters : sequence of int
+        Numbers of clusters.
     """
     points = in_miners_space(rows, categories)
     chosen = np.random.default_rng([seed, 3]).permutation(len(points))[:_MOST_ROWS]

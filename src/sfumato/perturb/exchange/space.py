@@ -10,11 +10,10 @@ import numpy as np
 
 from sfumato._arrays import Floats, Integers
 from sfumato.core.linear import exact_product, lattice_bits, to_steps
-from sfumato.core.numbers import round_range
 from sfumato.core.passes import Facts
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Moments
-from sfumato.perturb.guard.space import Space
+from sfumato.perturb.guard.space import Space, column_units
 
 _GOWER_CATEGORY = 0.5**0.5  # two rows of different categories are at distance 1
 
@@ -112,14 +111,11 @@ def find_mixed_space(facts: Facts, moments: Moments, levels: Sequence[int], scal
         What numbers are measured in: standard deviations, ranges, or as they are. "gower" takes ranges, and gives a
         category the weight of a whole range.
     """
-    mean, deviation, span = moments.mean(), moments.deviation(), facts.high - facts.low
-    rounded = np.array([round_range(one) for one in span.tolist()])
-    every = {"std": deviation, "range": span, "round range": rounded, "gower": span, None: np.ones(len(mean))}
-    units = every[scaling]
+    mean, units = moments.mean(), column_units(facts, moments)[scaling]
     height = _GOWER_CATEGORY if scaling == "gower" else 1.0
     axes, first, farthest = [], 0, 1.0
     for column, size in enumerate(levels):
-        unit = float(units[column]) if units[column] > 0 else 1.0
+        unit = float(units[column])
         axes.append(Axis(first, size, float(mean[column]), unit, height))
         if not size:
             reach = max(facts.high[column] - mean[column], mean[column] - facts.low[column]) / unit

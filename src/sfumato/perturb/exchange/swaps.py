@@ -11,7 +11,6 @@ from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.rows import WordStream
 from sfumato.perturb.exchange.space import MixedSpace, Pull
 
-_CHUNK = 1 << 15  # rows whose pulls are computed at once
 _MOST_KNOWN = 1 << 23  # pulls that are computed once and held: of a small table all of them
 
 
@@ -129,14 +128,6 @@ class Swaps:
         """Return the scores of some rows, and how far they are outside."""
         scores = self.scores(rows)
         return scores, self.outside(scores, rows)
-
-    def all_outside(self) -> Floats:
-        """Return how far every row is outside its region."""
-        out = np.empty(self.n)
-        for start in range(0, self.n, _CHUNK):
-            rows = np.arange(start, min(start + _CHUNK, self.n))
-            out[rows] = self.state(rows)[1]
-        return out
 
     def differ(self, units: Integers, one: Integers, other: Integers) -> Flags:
         """Return which pairs of rows hold different values, of one unit each."""

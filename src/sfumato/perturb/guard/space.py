@@ -56,6 +56,21 @@ class Space(Hidden):
         return to_steps(inside, self.bits)
 
 
+def column_units(facts: Facts, moments: Moments) -> dict[str | None, Floats]:
+    """Return what columns are measured in, by the name of a scaling: 1 where there is nothing to measure."""
+    span, plain = facts.high - facts.low, np.ones(len(facts.low))
+    rounded = np.array([round_range(one) for one in span.tolist()])
+    every = {
+        "std": moments.deviation(),
+        "range": span,
+        "round range": rounded,
+        "gower": span,
+        "raw": plain,
+        None: plain,
+    }
+    return {name: np.where(units > 0, units, 1.0) for name, units in every.items()}
+
+
 def find_space(facts: Facts, moments: Moments, scaling: str | None) -> Space:
     """Return the space of a scaling: "std", "range", "round range" or None.
 
@@ -63,12 +78,9 @@ def find_space(facts: Facts, moments: Moments, scaling: str | None) -> Space:
     ----------
     scaling : str, optional
     """
-    mean = moments.mean()
-    units = {"std": moments.deviation(), "range": facts.high - facts.low, None: np.ones(len(mean))}
-    units["round range"] = np.array([round_range(span) for span in units["range"].tolist()])
-    chosen: Floats = np.where(units[scaling] > 0, units[scaling], 1.0)
-    farthest = np.maximum(facts.high - mean, mean - facts.low) / chosen
-    return Space(mean, chosen, lattice_bits(_HEADROOM * float(farthest.max(initial=0.0))))
+    mean, units = moments.mean(), column_units(facts, moments)[scaling]
+    farthest = np.maximum(facts.high - mean, mean - facts.low) / units
+    return Space(mean, units, lattice_bits(_HEADROOM * float(farthest.max(initial=0.0))))
 
 
 def other_weights(facts: Facts, moments: Moments, space: Space, scalings: Sequence[str]) -> list[Floats]:
@@ -79,9 +91,6 @@ def other_weights(facts: Facts, moments: Moments, space: Space, scalings: Sequen
     scalings : sequence of str
         "std", "range" or "raw".
     """
-    units = {"std": moments.deviation(), "range": facts.high - facts.low, "raw": np.ones(len(facts.low))}
-    found = []
-    for one in scalings:
-        ratio = space.unit_ratio(np.where(units[one] > 0, units[one], 1.0))
-        found.append((ratio / ratio.max()) ** 2)
-    return found
+    units = column_units(facts, moments)
+    ratios = [space.unit_ratio(units[one]) for one in scalings]
+    return [(ratio / ratio.max()) ** 2 for ratio in ratios]
