@@ -13,6 +13,7 @@ from sfumato.attack.engine.shapes import lies_among, words_for_shapes
 from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
 from sfumato.attack.linkage.shared_rows import one_of_each
 from sfumato.attack.linkage.twins import NEAREST, Twins, find_twins, shares_without_copies
+from sfumato.core.secret import Hidden
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
 _PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
@@ -129,7 +130,34 @@ def find_all_twins(original: Floats, released: Floats, *, seed: int = 0, farthes
     return found
 
 
-def measure_copies(original: Floats, released: Floats, *, seed: int = 0, placed: bool = False) -> Copies | None:
+class TwinFinder(Hidden):
+    """Finds the twins of tables, and remembers the last ones: order and copies are asked of the same tables.
+
+    Parameters
+    ----------
+    seed : int
+        See `find_all_twins`.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self._last: tuple[float, Floats, Floats, dict[str, Twins]] | None = None
+
+    def twins(self, original: Floats, released: Floats, farthest: float = 1.0) -> dict[str, Twins]:
+        """Return the twins of two tables; see `find_all_twins`."""
+        if self._last is not None:
+            known, *tables, found = self._last
+            same = (np.array_equal(one, two) for one, two in zip(tables, (original, released), strict=True))
+            if known == farthest and all(same):
+                return found
+        found = find_all_twins(original, released, seed=self._seed, farthest=farthest)
+        self._last = (farthest, original, released, found)
+        return found
+
+
+def measure_copies(
+    original: Floats, released: Floats, *, seed: int = 0, placed: bool = False, finder: TwinFinder | None = None
+) -> Copies | None:
     """Return who stands in a release as they are, or nearly so, wherever; None where it may be chance.
 
     Parameters
@@ -139,12 +167,15 @@ def measure_copies(original: Floats, released: Floats, *, seed: int = 0, placed:
     placed : bool
         Whether everybody's row is known. Then attacks look at that row, and a copy elsewhere must be very near: a
         release with people of every kind at their places has rows that resemble others. Default: False.
+    finder : TwinFinder, optional
+        Of the same seed, which may know the twins already. Default: a new one.
     """
+    finder = finder or TwinFinder(seed)
     original, released, at = _sampled(original, released, seed)
     tolerance = tolerances(original)
     scored = tolerance > 0
     best: Copies | None = None
-    for name, twins in find_all_twins(original, released, seed=seed, farthest=NEAREST if placed else 1.0).items():
+    for name, twins in finder.twins(original, released, NEAREST if placed else 1.0).items():
         near = np.abs(original[twins.first] - released[twins.second])[:, scored] <= tolerance[scored] * (1 + 1e-9)
         close = 2 * near.sum(axis=1) >= scored.sum()
         sure = twins.at_least(DOUBT)

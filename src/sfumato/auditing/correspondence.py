@@ -20,7 +20,7 @@ from sfumato.attack.engine.transforms import ROW_VIEWS, own_scale
 from sfumato.attack.known.low_digits import digits_after
 from sfumato.attack.linkage.twins import Twins
 from sfumato.auditing.aligned import align_tables, visibly_moved
-from sfumato.auditing.copies import DOUBT, MOST_ROWS, find_all_twins, seen_tables
+from sfumato.auditing.copies import DOUBT, MOST_ROWS, TwinFinder, seen_tables
 from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.exceptions import SfumatoError
 from sfumato.frames.frame import as_polars, is_dataframe
@@ -50,18 +50,22 @@ class Matched:
     view: str
 
 
-def find_order(original: Floats, released: Floats, *, seed: int = 0) -> Matched | None:
+def find_order(
+    original: Floats, released: Floats, *, seed: int = 0, finder: TwinFinder | None = None
+) -> Matched | None:
     """Return the order of a shuffled release whose rows can be told; None if it is in order, or cannot be known.
 
     Parameters
     ----------
     original, released : arrays of shape (n, d)
+    finder : TwinFinder, optional
+        Of the same seed; it is left knowing the twins. Default: a new one.
     """
     n = len(original)
     if n > MOST_ROWS:
         return None
     best: tuple[str, Twins] | None = None
-    for name, twins in find_all_twins(original, released, seed=seed).items():
+    for name, twins in (finder or TwinFinder(seed)).twins(original, released).items():
         if best is None or twins.at_least(DOUBT) > best[1].at_least(DOUBT):
             best = (name, twins)
     if best is None:
@@ -177,7 +181,14 @@ def order_by_names(original: Any, released: Any) -> Integers | None:
 
 
 def find_out_order(
-    original: Any, released: Any, order: Any, *, seed: int, columns: Sequence[str] | None, leave_out: Sequence[str]
+    original: Any,
+    released: Any,
+    order: Any,
+    *,
+    seed: int,
+    columns: Sequence[str] | None,
+    leave_out: Sequence[str],
+    finder: TwinFinder | None = None,
 ) -> tuple[str, Any, str]:
     """Return how the order is known, the order, and a note.
 
@@ -188,6 +199,8 @@ def find_out_order(
         What the caller says.
     seed, columns, leave_out
         As of the audit.
+    finder : TwinFinder, optional
+        See `find_order`.
     """
     if isinstance(order, str):
         return "not known", None, ""
@@ -205,7 +218,7 @@ def find_out_order(
         back = np.argsort(named)
         if stands_in_order(x, y[back], seed=seed):
             return "found", named, "the rows stand in another order, which a column that names everybody tells"
-    found = find_order(x, y, seed=seed)
+    found = find_order(x, y, seed=seed, finder=finder)
     if found is not None:
         note = f"the rows stand in another order; {found.share:.0%} of them were matched by {found.view}"
         return "found", found.order, note

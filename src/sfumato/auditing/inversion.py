@@ -5,7 +5,7 @@ A rotated table looks private to every score that compares it with the original.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.aligned import AlignedTables
 from sfumato.auditing.model import Inverted
-from sfumato.auditing.questions import FEWEST_ROWS, answer_questions
+from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
 from sfumato.metrics import interval_disclosure
 
 
@@ -93,7 +93,13 @@ def invert(referee: Referee, results: Sequence[Result], released: Floats, *, wor
 
 
 def measure_inversion(
-    referee: Referee, results: Sequence[Result], tables: AlignedTables, *, work: float = WORK, seed: int = 0
+    referee: Referee,
+    results: Sequence[Result],
+    tables: AlignedTables,
+    *,
+    work: float = WORK,
+    seed: int = 0,
+    asked: Callable[[], tuple[Answer, ...] | None] = lambda: None,
 ) -> Inverted:
     """Return linkage and disclosure before and after the strongest inversion, on the same rows and people.
 
@@ -101,6 +107,9 @@ def measure_inversion(
     ----------
     referee, results, work
         See `invert`.
+    asked : callable
+        Returns what `answer_questions` says of the release, which is not asked again where nothing is inverted; None
+        (default) if nobody knows.
     """
     found = (
         invert(referee, results, tables.released, work=work)
@@ -109,17 +118,18 @@ def measure_inversion(
     )
     truth, released = tables.original[found.rows], tables.released[found.rows]
     enough = len(found.rows) >= FEWEST_ROWS
-    linked = [
-        Referee(truth, table, seed=seed).run("nearest").rate if enough else None for table in (released, found.guess)
-    ]
+    as_released = np.array_equal(found.guess, tables.released) and np.array_equal(truth, tables.original)
+    seen = (released,) if as_released else (released, found.guess)
+    linked = [Referee(truth, table, seed=seed).run("nearest").rate if enough else None for table in seen]
+    answers = asked() if as_released else None
     disclosed = [interval_disclosure(truth, table) if enough else None for table in (released, found.guess)]
     return Inverted(
         attack=found.attack,
         known=found.known,
         rows=len(found.rows),
         linked_as_released=linked[0],
-        linked_inverted=linked[1],
+        linked_inverted=linked[-1],
         disclosed_as_released=disclosed[0],
         disclosed_inverted=disclosed[1],
-        questions=answer_questions(truth, found.guess, seed=seed),
+        questions=answer_questions(truth, found.guess, seed=seed) if answers is None else answers,
     )

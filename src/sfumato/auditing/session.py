@@ -22,7 +22,7 @@ from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.claimed import claims_drawn_rows
-from sfumato.auditing.copies import Copies, measure_copies
+from sfumato.auditing.copies import Copies, TwinFinder, measure_copies
 from sfumato.auditing.correspondence import find_out_order, stands_in_order
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.effort import effort_named
@@ -119,7 +119,8 @@ class AuditSession(Hidden):
         shadows: int = 0,
     ) -> None:
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
-        self.order, order, found = find_out_order(original, released, order, seed=seed, **chosen)
+        self._finder = TwinFinder(seed)
+        self.order, order, found = find_out_order(original, released, order, seed=seed, finder=self._finder, **chosen)
         whole = read_whole(original, released, order=order, categories=categories, kept=kept, **chosen)
         if whole is not None and whole.telling:
             joined = [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
@@ -251,10 +252,9 @@ class AuditSession(Hidden):
         tables = self.tables
         if not tables.same_columns:
             return None
-        placed = (
-            self.order == "given" or self._kept.company is not None
-        )  # kept clusters say where people of a kind stand
-        return measure_copies(tables.original, tables.released, seed=self.seed, placed=placed)
+        # kept clusters say where people of a kind stand
+        placed = self.order == "given" or self._kept.company is not None
+        return measure_copies(tables.original, tables.released, seed=self.seed, placed=placed, finder=self._finder)
 
     @cached_property
     def order_is_known(self) -> bool:
@@ -375,7 +375,14 @@ class AuditSession(Hidden):
 
     def inversion(self) -> Inverted:
         """Return linkage and disclosure before and after the strongest inversion, on the same rows and people."""
-        return measure_inversion(self.referee, self.results, self.tables, work=self.effort.work, seed=self.seed)
+        return measure_inversion(
+            self.referee,
+            self.results,
+            self.tables,
+            work=self.effort.work,
+            seed=self.seed,
+            asked=lambda: self._answers if self.order_is_known else None,
+        )
 
     def questions(self) -> tuple[Answer, ...]:
         """Return what the three questions of the European regulators come to, without inversion."""
