@@ -50,8 +50,8 @@ browser: $(STAMP) ## the Chromium that the studio's tests drive: install it, or 
 	$(BIN)/python tools/install_browser.py
 
 tests: $(STAMP) browser ## the tests and the examples in docstrings and docs
-	# two workers on two cores: threads of the libraries would only wait for one another
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	# three workers on two cores: one of them often waits, for a browser, Java or a disk; threads of the libraries would wait for one another
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist loadgroup
 
 release-check: $(STAMP) ## the checklist of a release: builds, checks, clean installs (PYTHONS="python3.12 ..."), SBOM, types of the examples
 	$(BIN)/python tools/install_dev.py release
