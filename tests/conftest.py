@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,17 @@ CHROMIUM_FLAGS = [
 ]
 
 
+def _patient(opening: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what opens a page or a context in which half a minute on a busy machine is no failure."""
+
+    def opened(**options: Any) -> Any:
+        made = opening(**options)
+        made.set_default_timeout(300_000)
+        return made
+
+    return opened
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Return a Chromium, one for all tests of the session: the studio and the reports are looked at in it."""
@@ -123,5 +134,7 @@ def browser() -> Iterator[Any]:
     assert path, "no Chromium on the path; run: python tools/install_browser.py"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=CHROMIUM_FLAGS)
+        for name in ("new_context", "new_page"):
+            setattr(browser, name, _patient(getattr(browser, name)))
         yield browser
         browser.close()
