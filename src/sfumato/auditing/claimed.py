@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sfumato.exceptions import MissingComponentError
 from sfumato.perturb.catalogue import methods
+from sfumato.report.model import Frozen
 
 _RUNS = {"quick": 600, "normal": 3000, "thorough": 20_000}
 
 
-class Claimed(BaseModel):
+class Claimed(Frozen):
     """A claim of the catalogue, and what shadow runs find of it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     claim: str
     unit: str = Field(description="whom it protects")

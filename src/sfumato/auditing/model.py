@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.canaries import Canary
@@ -20,15 +20,15 @@ from sfumato.auditing.questions import Answer
 from sfumato.auditing.shadowed import Shadowed
 from sfumato.auditing.utility.result import Utility
 from sfumato.auditing.whole.model import Whole
+from sfumato.report.model import Frozen, Reported
+
+if TYPE_CHECKING:
+    from sfumato.report.blocks import Page
 
 SCHEMA: Literal["sfumato-audit-1"] = "sfumato-audit-1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
-
-
-class AttackLine(_Frozen):
+class AttackLine(Frozen):
     """One attack in the report."""
 
     id: str
@@ -49,7 +49,7 @@ class AttackLine(_Frozen):
     lift_low: float | None
 
 
-class Inverted(_Frozen):
+class Inverted(Frozen):
     """The usual scores on the release, and on the best inverted table."""
 
     attack: str
@@ -62,7 +62,7 @@ class Inverted(_Frozen):
     questions: tuple[Answer, ...] = Field(description="the three questions, asked of the inverted table")
 
 
-class Audit(_Frozen):
+class Audit(Reported):
     """What an audit found; see `sfumato.audit`.
 
     It holds no original and no released value: figures, and row positions only.
@@ -123,11 +123,6 @@ class Audit(_Frozen):
         plain = {name for name in ("whole", "claim") if getattr(self, name) is None}
         return self.model_dump_json(indent=2, by_alias=True, exclude=plain) + "\n"
 
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of `to_json`."""
-        return cls.model_json_schema(by_alias=True, mode="serialization")
-
     def to_text(self) -> str:
         """Return the audit as plain text."""
         from sfumato.auditing.pages.text import render_text
@@ -149,23 +144,19 @@ class Audit(_Frozen):
         command : str, optional
             What to type to repeat the audit; by default the call in Python. Not in the public summary.
         """
-        from sfumato.auditing.pages.audit_page import audit_page
         from sfumato.auditing.pages.public_page import public_page
         from sfumato.report.page import render_page, write_page
 
-        page = public_page(self) if public else audit_page(self, command=command)
+        page = public_page(self) if public else self._page(command)
         return render_page(page) if path is None else write_page(page, path)
 
-    def _repr_html_(self) -> str:
+    def _page(self, command: str | None = None) -> Page:
         from sfumato.auditing.pages.audit_page import audit_page
-        from sfumato.report.page import render_fragment
 
-        return render_fragment(audit_page(self))
+        return audit_page(self, command=command)
 
     def __repr__(self) -> str:
         return f"Audit(grade={self.grade!r}, verdict={self.verdict!r})"
-
-    __str__ = __repr__
 
 
 def attack_line(result: Result) -> AttackLine:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sfumato.auditing.grading import GRADES
+from sfumato.report.model import Frozen, Reported
 from sfumato.tuning.trial import Trial, keeps_columns
 
+if TYPE_CHECKING:
+    from sfumato.report.blocks import Page
+
 Grade = Literal["A", "B", "C", "D", "F"]
-
-
-class Frozen(BaseModel):
-    """Base of the results of this package."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
 class Compared(Frozen):
@@ -58,7 +55,7 @@ class LeftOut(Frozen):
     reason: str
 
 
-class Comparison(Frozen):
+class Comparison(Reported):
     """Every method side by side on one table; see `sfumato.compare`."""
 
     schema_: Literal["sfumato-comparison-1"] = Field(default="sfumato-comparison-1", alias="schema")
@@ -70,15 +67,6 @@ class Comparison(Frozen):
     tried: tuple[Compared, ...]
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
-
-    def to_json(self) -> str:
-        """Return the comparison as JSON, with a versioned `schema` field."""
-        return self.model_dump_json(indent=2, by_alias=True) + "\n"
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of `to_json`."""
-        return cls.model_json_schema(by_alias=True, mode="serialization")
 
     def to_text(self) -> str:
         """Return the comparison as a plain table."""
@@ -93,31 +81,13 @@ class Comparison(Frozen):
 
         return stand_alone(chart_of(self.tried))
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, command: str | None = None) -> str:
-        """Return the comparison as one self-contained page without scripts; write it to a path if one is given.
-
-        Parameters
-        ----------
-        path : path, optional
-        command : str, optional
-            What to type to repeat it; by default the call in Python.
-        """
-        from sfumato.report.page import render_page, write_page
+    def _page(self, command: str | None = None) -> Page:
         from sfumato.tuning.comparison_page import comparison_page
 
-        page = comparison_page(self, command=command)
-        return render_page(page) if path is None else write_page(page, path)
-
-    def _repr_html_(self) -> str:
-        from sfumato.report.page import render_fragment
-        from sfumato.tuning.comparison_page import comparison_page
-
-        return render_fragment(comparison_page(self))
+        return comparison_page(self, command=command)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.tried)} settings on {self.rows_measured} rows)"
-
-    __str__ = __repr__
 
 
 def compared(trial: Trial, name: str, *, best: bool, numbers_only: bool = False) -> Compared:

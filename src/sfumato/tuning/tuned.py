@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from sfumato.files.storage.outputs import write_atomically
-from sfumato.tuning.comparison import Frozen, Grade
+from sfumato.report.model import Frozen, Reported
+from sfumato.tuning.comparison import Grade
 from sfumato.tuning.search import Score
+
+if TYPE_CHECKING:
+    from sfumato.report.blocks import Page
 
 
 class Figures(Frozen):
@@ -53,7 +57,7 @@ class DialPoint(Frozen):
     not_kept: float = Field(description="the same for more clusters than it keeps")
 
 
-class Tuned(Frozen):
+class Tuned(Reported):
     """What a search found; see `sfumato.tune`."""
 
     schema_: Literal["sfumato-tuning-1"] = Field(default="sfumato-tuning-1", alias="schema")
@@ -77,50 +81,23 @@ class Tuned(Frozen):
     notes: tuple[str, ...]
     dial: tuple[DialPoint, ...] = Field(default=(), description="each level of detail; empty if it was not asked for")
 
-    def to_json(self) -> str:
-        """Return the outcome as JSON, with a versioned `schema` field."""
-        return self.model_dump_json(indent=2, by_alias=True) + "\n"
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of `to_json`."""
-        return cls.model_json_schema(by_alias=True, mode="serialization")
-
     def to_text(self) -> str:
         """Return the outcome as plain text."""
         from sfumato.tuning.tuned_page import tuned_text
 
         return tuned_text(self)
 
-    def to_html(self, path: str | os.PathLike[str] | None = None, *, command: str | None = None) -> str:
-        """Return the outcome as one self-contained page without scripts; write it to a path if one is given.
-
-        Parameters
-        ----------
-        path : path, optional
-        command : str, optional
-            What to type to repeat it; by default the call in Python.
-        """
-        from sfumato.report.page import render_page, write_page
+    def _page(self, command: str | None = None) -> Page:
         from sfumato.tuning.tuned_page import tuned_page
 
-        page = tuned_page(self, command=command)
-        return render_page(page) if path is None else write_page(page, path)
+        return tuned_page(self, command=command)
 
     def save_policy(self, path: str | os.PathLike[str]) -> None:
         """Write the policy of the winner."""
         write_atomically(path, lambda file: file.write(self.policy.encode()))
 
-    def _repr_html_(self) -> str:
-        from sfumato.report.page import render_fragment
-        from sfumato.tuning.tuned_page import tuned_page
-
-        return render_fragment(tuned_page(self))
-
     def __repr__(self) -> str:
         return f"Tuned(met={self.met}, {self.nearest.label}: {self.nearest.settings})"
-
-    __str__ = __repr__
 
 
 def figures_of(score: Score) -> Figures:
