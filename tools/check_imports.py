@@ -65,7 +65,7 @@ LAYERS: dict[str, set[str]] = {
 }
 # third-party library -> packages that may import it; what is not listed may be used everywhere
 HOMES: dict[str, set[str]] = {
-    "cryptography": {"core", "receipts"},
+    "cryptography": {"core"},
     "narwhals": {"frames"},
     "platformdirs": {"files"},
     "polars": {"files", "frames", "policy"},

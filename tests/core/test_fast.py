@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from sfumato.cluster.lattice_kmeans import agreed, lattice_lloyd, other_labels, plus_plus
 from sfumato.core import fast
 from sfumato.core.linear import solve_positive
-from sfumato.core.noise import LAWS, add_noise, multiply_noise
 from sfumato.core.rows import RowRange
 from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Moments
 from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
-from sfumato.core.variates import arcsine, laplace, normal
+from sfumato.core.variates import LAWS, add_noise, arcsine, laplace, multiply_noise, normal
 from sfumato.frames.frame import read_frame
 from sfumato.perturb.guard.atoms import grouped, moments_of_groups
 from sfumato.perturb.guard.named import Named

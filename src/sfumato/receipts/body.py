@@ -10,19 +10,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
 from sfumato.core.keys import Key
 from sfumato.core.rows import RowRange
+from sfumato.core.sealed import seal, unseal
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION, RowHasher
 from sfumato.exceptions import ReceiptError
@@ -30,7 +28,6 @@ from sfumato.files.row_ids import ROW_ID
 from sfumato.files.storage.outputs import write_atomically
 
 _HEADER = "sfumato-receipt-1"
-_NONCE = 12
 _BLOCK = 1 << 20  # rows whose words are held at once
 
 
@@ -223,10 +220,8 @@ def release_places(key: Key, body: ReceiptBody, rows: NDArray[np.int64]) -> NDAr
 def seal_receipt(key: Key, body: ReceiptBody) -> bytes:
     """Return the sealed receipt: a header line and one line of base64."""
     header = f"{_HEADER} {key.fingerprint}".encode()
-    nonce = secrets.token_bytes(_NONCE)
     text = json.dumps(asdict(body), allow_nan=False, separators=(",", ":")).encode()
-    sealed = AESGCM(key.derive("receipt", 1)).encrypt(nonce, text, header)
-    return header + b"\n" + base64.b64encode(nonce + sealed) + b"\n"
+    return header + b"\n" + base64.b64encode(seal(key.derive("receipt", 1), text, header)) + b"\n"
 
 
 def open_receipt(key: Key, sealed: bytes, what: str = "the receipt") -> ReceiptBody:
@@ -249,9 +244,9 @@ def open_receipt(key: Key, sealed: bytes, what: str = "the receipt") -> ReceiptB
     body: ReceiptBody | None = None
     try:
         raw = base64.b64decode(rest.strip(), validate=True)
-        text = AESGCM(key.derive("receipt", 1)).decrypt(raw[:_NONCE], raw[_NONCE:], header)
-        body = _body(json.loads(text))
-    except (InvalidTag, binascii.Error, ValueError, TypeError, KeyError):
+        text = unseal(key.derive("receipt", 1), raw, header)
+        body = None if text is None else _body(json.loads(text))
+    except (binascii.Error, ValueError, TypeError, KeyError):
         body = None
     if body is None:
         raise ReceiptError(f"{what}: damaged, or changed since it was written", hint="use a backup of it")

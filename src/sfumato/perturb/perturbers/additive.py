@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.noise import UNIT_FACTORS, add_noise
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
+from sfumato.core.variates import UNIT_FACTORS, add_noise
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.parameters import per_column
 

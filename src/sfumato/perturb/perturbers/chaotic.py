@@ -10,11 +10,11 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.noise import add_noise
 from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
+from sfumato.core.variates import add_noise
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.parameters import draw_uniforms
 

@@ -10,13 +10,12 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
-from sfumato.core.noise import add_noise
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
-from sfumato.core.variates import normal
+from sfumato.core.variates import add_noise, normal
 from sfumato.exceptions import DataError
 from sfumato.perturb.groups.nearest_two import two_nearest
 from sfumato.perturb.groups.references import direct_classification
