@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,12 +13,14 @@ from sfumato.attack.engine.scoring import tolerances
 from sfumato.attack.engine.shapes import lies_among, words_for_shapes
 from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
 from sfumato.attack.linkage.shared_rows import one_of_each
-from sfumato.attack.linkage.twins import NEAREST, Twins, find_twins, shares_without_copies
+from sfumato.attack.linkage.twins import NEAREST, Nearest, Twins, count_twins, nearest_pairs, shares_without_copies
 from sfumato.core.secret import Hidden
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
 _PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
 MOST_ROWS = 20_000  # rows that are compared
+_TRIED = 6_000  # rows of both tables on which a view is tried
+_SUSPECT = 0.05  # how likely as many twins must be by chance, lest all rows be looked at
 _PARTS = 3  # views of some columns only: whoever was copied but for a few cells
 
 
@@ -95,39 +98,88 @@ def _most(shares: list[dict[float, float]]) -> dict[float, float] | None:
     return {limit: max(one[limit] for one in shares) for limit in shares[0]} if shares else None
 
 
-def find_all_twins(original: Floats, released: Floats, *, seed: int = 0, farthest: float = 1.0) -> dict[str, Twins]:
-    """Return the twins of two tables in every view in which they are no chance.
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """Two tables, looked at in every view; who is near whom is found once, for everybody who asks.
+
+    Attributes
+    ----------
+    digest : bytes
+        Of both tables.
+    doubts : dict
+        View -> how likely twins may be by chance.
+    pairs : dict
+        View -> rows that are each other's nearest.
+    most : dict
+        View -> share of pairs with one row in each table that needs no copies; only where there are more than usual.
+    rows : array or None
+        The released rows that were looked at; None for all.
+    """
+
+    digest: bytes
+    doubts: dict[str, float]
+    pairs: dict[str, Nearest]
+    most: dict[str, dict[float, float]]
+    rows: Integers | None
+
+    def twins(self, farthest: float = 1.0) -> dict[str, Twins]:
+        """Return the twins in every view in which they are no chance.
+
+        Parameters
+        ----------
+        farthest : float
+            See `find_twins`. Default: 1.0.
+        """
+        found = {}
+        for name, most in self.most.items():
+            twins = count_twins(self.pairs[name], most, farthest=farthest)
+            plain = count_twins(self.pairs[name], farthest=farthest)
+            if max(twins.likely, plain.likely) < self.doubts[name]:
+                found[name] = twins if self.rows is None else replace(twins, second=self.rows[twins.second])
+        return found
+
+
+def _digest(original: Floats, released: Floats) -> bytes:
+    told = hashlib.blake2b(np.ascontiguousarray(original).tobytes())
+    told.update(np.ascontiguousarray(released).tobytes())
+    return told.digest()
+
+
+def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Looked:
+    """Look at two tables in every view, and keep who is near whom.
 
     A release may be nearer to the original than another sample is, without holding anybody: it has the same values, or
     as many people of every kind. So twins must also be more than where rows that are alike exchange their values.
+    In large tables views other than those of plain values are tried on some of the rows first.
 
     Parameters
     ----------
     original : array of shape (n, d)
     released : array of shape (m, d)
-    farthest : float
-        See `find_twins`. Default: 1.0.
     """
-    chosen = one_of_each(original, released, seed=seed)
-    if chosen is not None:
-        some = find_all_twins(original, released[chosen], seed=seed, farthest=farthest)
-        return {name: replace(twins, second=chosen[twins.second]) for name, twins in some.items()}
+    digest, chosen = _digest(original, released), one_of_each(original, released, seed=seed)
+    released = released if chosen is None else released[chosen]
     seen = seen_tables(original, released, seed=seed)
-    found = {}
+    doubts: dict[str, float] = {}
+    pairs: dict[str, Nearest] = {}
+    most: dict[str, dict[float, float]] = {}
     others: list[dict[str, tuple[Floats, Floats]]] = []
     for name, (left, right) in seen.items():
         if not (np.isfinite(left).all() and np.isfinite(right).all()):
             continue
         # plain values are asked first and have most of the doubt
-        doubt = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1))
-        twins = find_twins(left, right, farthest=farthest)
-        if twins.likely < doubt:
+        doubts[name] = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1))
+        if not name.startswith("values") and len(left) + len(right) > 2 * _TRIED:
+            few = nearest_pairs(left, right, most=_TRIED)
+            if min(count_twins(few, farthest=limit).likely for limit in (1.0, NEAREST)) > _SUSPECT:
+                continue
+        pairs[name] = nearest_pairs(left, right)
+        if min(count_twins(pairs[name], farthest=limit).likely for limit in (1.0, NEAREST)) < doubts[name]:
             others = others or [seen_tables(original, other, seed=seed) for other in _exchanged(released, seed)]
-            most = _most([shares_without_copies(*one[name]) for one in others if name in one])
-            twins = find_twins(left, right, most, farthest=farthest)
-        if twins.likely < doubt:
-            found[name] = twins
-    return found
+            shares = _most([shares_without_copies(*one[name]) for one in others if name in one])
+            if shares is not None:
+                most[name] = shares
+    return Looked(digest, doubts, pairs, most, chosen)
 
 
 class TwinFinder(Hidden):
@@ -136,23 +188,18 @@ class TwinFinder(Hidden):
     Parameters
     ----------
     seed : int
-        See `find_all_twins`.
+        See `look_for_twins`.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
-        self._last: tuple[float, Floats, Floats, dict[str, Twins]] | None = None
+        self._last: Looked | None = None
 
     def twins(self, original: Floats, released: Floats, farthest: float = 1.0) -> dict[str, Twins]:
-        """Return the twins of two tables; see `find_all_twins`."""
-        if self._last is not None:
-            known, *tables, found = self._last
-            same = (np.array_equal(one, two) for one, two in zip(tables, (original, released), strict=True))
-            if known == farthest and all(same):
-                return found
-        found = find_all_twins(original, released, seed=self._seed, farthest=farthest)
-        self._last = (farthest, original, released, found)
-        return found
+        """Return the twins of two tables in every view in which they are no chance; see `Looked.twins`."""
+        if self._last is None or self._last.digest != _digest(original, released):
+            self._last = look_for_twins(original, released, seed=self._seed)
+        return self._last.twins(farthest)
 
 
 def measure_copies(

@@ -148,6 +148,10 @@ def order_by_digits(released: Floats) -> Integers | None:
     for column in released.T:
         ranks = np.argsort(np.argsort(column, kind="stable"))
         for _, rest in digits_after(column):
+            step = float(np.ptp(rest)) / (len(rest) - 1)
+            off = (rest[:_FEW] - rest.min()) / step
+            if np.abs(off - np.round(off)).max() > 0.1:  # most digits show at the first rows that they are not even
+                continue
             order = np.argsort(rest, kind="stable")
             steps = np.diff(rest[order])
             even = steps.mean() > 0 and np.ptp(steps) < 1e-3 * steps.mean()

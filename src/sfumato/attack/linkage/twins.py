@@ -71,6 +71,26 @@ class Twins:
         return max(0.0, self.pairs * (low - self.chance) / (1 - self.chance))
 
 
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """Rows of two tables, one above the other, that are each other's nearest of all.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Rows of the first table and of the second, which stand below.
+    one, other : arrays of shape (p,)
+        The two rows of each pair.
+    ratio : array of shape (p,)
+        How much nearer they are than the next row.
+    """
+
+    sizes: tuple[int, int]
+    one: IntArray
+    other: IntArray
+    ratio: FloatArray
+
+
 def find_twins(
     first: FloatArray, second: FloatArray, chance: Mapping[float, float] | None = None, *, farthest: float = 1.0
 ) -> Twins:
@@ -99,22 +119,35 @@ def find_twins(
     >>> len(found.first), found.likely < 1e-3
     (20, True)
     """
-    n = len(first)
-    one, other, ratio = _nearest_pairs(first, second)
+    return count_twins(nearest_pairs(first, second), chance, farthest=farthest)
+
+
+def count_twins(pairs: Nearest, chance: Mapping[float, float] | None = None, *, farthest: float = 1.0) -> Twins:
+    """Return the twins among pairs of nearest rows, for the nearness at which they are least likely by chance.
+
+    Parameters
+    ----------
+    pairs : Nearest
+        Pairs of rows of both tables.
+    chance, farthest
+        See `find_twins`.
+    """
+    n = pairs.sizes[0]
+    one, other, ratio = pairs.one, pairs.other, pairs.ratio
     cross = (one < n) != (other < n)
-    usual = usual_share(n, len(second))
+    usual = usual_share(*pairs.sizes)
     best: Twins | None = None
     for limit, share in RATIOS.items():
         if limit > farthest:
             continue
         inside = ratio <= limit
-        pairs, found = int(inside.sum()), int((inside & cross).sum())
+        held, found = int(inside.sum()), int((inside & cross).sum())
         expected = usual if chance is None else chance[limit]
-        likely = min(1.0, float(binom.sf(found - 1, pairs, expected)) / share) if found else 1.0
+        likely = min(1.0, float(binom.sf(found - 1, held, expected)) / share) if found else 1.0
         if best is None or likely < best.likely:
             chosen = inside & cross
             left, right = np.minimum(one[chosen], other[chosen]), np.maximum(one[chosen], other[chosen]) - n
-            best = Twins(left, right, pairs, expected, likely)
+            best = Twins(left, right, held, expected, likely)
     assert best is not None
     return best
 
@@ -152,8 +185,8 @@ def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, 
     True
     """
     n = len(first)
-    one, other, ratio = _nearest_pairs(first, second)
-    cross = (one < n) != (other < n)
+    near = nearest_pairs(first, second)
+    ratio, cross = near.ratio, (near.one < n) != (near.other < n)
     most = {}
     for limit in RATIOS:
         pairs, found = int((ratio <= limit).sum()), int((cross & (ratio <= limit)).sum())
@@ -164,20 +197,48 @@ def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, 
     return most
 
 
-def _nearest_pairs(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the pairs of rows of both tables that are each other's nearest, and how much nearer than the next row."""
+def nearest_pairs(first: FloatArray, second: FloatArray, *, most: int | None = None) -> Nearest:
+    """Return the pairs of rows of both tables that are each other's nearest, and how much nearer than the next row.
+
+    Parameters
+    ----------
+    first, second : arrays of shapes (n, d) and (m, d)
+        Two tables in the same scale.
+    most : int, optional
+        Rows, drawn at random from both, of which one must be in each pair. None (default): all.
+
+    Examples
+    --------
+    >>> found = nearest_pairs(np.array([[0.0], [5.0]]), np.array([[0.1], [9.0]]))
+    >>> found.one.tolist(), found.other.tolist()
+    ([0], [2])
+    """
     both = np.vstack(narrowed(first, second))
-    apart, near = cKDTree(both).query(both, k=3, workers=threads_here())
-    me = np.arange(len(both))
-    # among equal rows a row need not be the first of its own neighbours
-    own = near == me[:, None]
-    at = np.where(own[:, 0], 1, 0)
-    nearest, distance = near[me, at], apart[me, at]
-    beyond = apart[me, np.where(own[:, 2], 1, 2)]
+    total, tree = len(both), cKDTree(both)
+    nearest = np.full(total, -1, dtype=np.int64)
+    distance, beyond = np.zeros(total), np.zeros(total)
+
+    def ask(me: IntArray) -> None:
+        apart, near = tree.query(both[me], k=3, workers=threads_here())
+        # among equal rows a row need not be the first of its own neighbours
+        own, place = near == me[:, None], np.arange(len(me))
+        at = np.where(own[:, 0], 1, 0)
+        nearest[me], distance[me] = near[place, at], apart[place, at]
+        beyond[me] = apart[place, np.where(own[:, 2], 1, 2)]
+
+    me = np.arange(total)
+    if most is not None and most < total:
+        me = np.sort(np.random.default_rng([total, 59]).permutation(total)[:most])
+    ask(me)
+    mates = np.unique(nearest[me])
+    ask(mates[nearest[mates] < 0])
     lonely = distance < beyond  # three equal rows are nobody's twins
-    mutual = (nearest[nearest] == me) & lonely & lonely[nearest] & (me < nearest)
-    one, other = me[mutual], nearest[mutual]
-    return one, other, distance[one] / np.minimum(beyond[one], beyond[other])
+    mutual = (nearest[nearest[me]] == me) & lonely[me] & lonely[nearest[me]]
+    one, other = me[mutual], nearest[me[mutual]]
+    once = (one < other) | ~np.isin(other, one)  # a pair of two rows that were asked for comes twice
+    one, other = one[once], other[once]
+    ratio = distance[one] / np.minimum(beyond[one], beyond[other])
+    return Nearest((len(first), len(second)), one, other, ratio)
 
 
 class NearCopies(Attack):
