@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 
 from sfumato.auditing.utility import comparisons
 from sfumato.auditing.utility.clusterings import kmeans_from, ward_labels
-from sfumato.auditing.utility.comparisons import MOST_CHAMELEON_ROWS
+from sfumato.auditing.utility.comparisons import MORE_STARTS, MOST_CHAMELEON_ROWS, luck_of, prepare_study
 from sfumato.auditing.utility.luck import compare, expect
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.utility.optima import Optima, best_of, find_optima
@@ -524,3 +524,13 @@ def test_tables_that_do_not_fit_are_refused(original, released):
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(ParameterError):
         measure_utility(blobs(20, 2, 2), blobs(20, 2, 2), **wrong)
+
+
+def test_headlines_of_large_tables_take_more_starts_only_where_what_is_found_is_luck() -> None:
+    draw = np.random.default_rng(3)
+    even, sure = draw.uniform(size=(3_500, 2)), draw.normal(size=(3_500, 2)) + 9.0 * (np.arange(3_500) % 2)[:, None]
+    for table, k, times in ((even, 5, MORE_STARTS), (sure, 2, 1)):
+        noisy = table + 0.05 * draw.normal(size=table.shape)
+        study = prepare_study(table, noisy, np.arange(3_500), ["owner", "range"], True, 3, 4, 0)
+        assert luck_of(study, "owner", k)[1].starts == 4 * times
+        assert luck_of(study, "range", k)[1].starts == 2

@@ -30,7 +30,7 @@ Rows = tuple[list[ClusteringAgreement], list[Excess]]
 
 MOST_CHAMELEON_ROWS = 2_000
 SHARED_ROUNDS = 300
-MORE_STARTS = 4  # times as many where the first ones leave it open what is found
+MORE_STARTS = 3  # times as many where the first ones leave it open what is found
 _UNSURE = 0.02  # half of the interval of what is lost, beyond which they do
 _NOISE = 0.01  # of a standard deviation: what it changes is the floor of clusterers that repeat themselves
 _MOST_KNOWN, _MOST_CELLS = 128, 20_000_000

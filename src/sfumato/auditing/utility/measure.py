@@ -58,7 +58,8 @@ def measure_utility(
     n_init : int
         Starts of a miner.
     repetitions : int
-        How many miners' starts are tried on each table, in two pools; fewer in other scalings than the headline's.
+        How many miners' starts are tried on each table, in two pools; fewer in other scalings than the headline's, and
+        three times as many in large tables where they leave it open what is found.
     max_rows : int
         Most rows that are clustered, drawn at random.
     ward_rows : int
