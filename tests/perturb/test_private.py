@@ -19,7 +19,7 @@ from sfumato.exceptions import DataError, ParameterError, PolicyError
 from sfumato.perturb import PrivateMixture
 from sfumato.perturb.private import fitting
 from sfumato.perturb.private.counting import RowsOfPeople
-from sfumato.perturb.private.marginals import inner_edges
+from sfumato.perturb.private.marginals import Marginals, inner_edges
 from sfumato.perturb.private.noise import Accountant, epsilon_of, rho_of
 from sfumato.perturb.private.statistics import STEPS, BallSums, Histograms, Space
 
@@ -375,3 +375,15 @@ def test_the_number_of_centres_can_be_said() -> None:
     assert len(method.fit_transform(table)) > 2000
     with pytest.raises(ParameterError, match="centres"):
         PrivateMixture(bounds=(-9.0, 9.0), centres=3).fit(table)
+
+
+def test_people_who_stand_thinly_in_narrow_intervals_are_not_lost() -> None:
+    """Two groups of a few hundred people, tight bounds: no single interval is beyond the noise, all together are."""
+    low, high = np.zeros(1), np.ones(1)
+    noise = np.random.default_rng(3).normal(size=(1, 256)) * 20.0
+    counts = np.zeros((1, 256))
+    counts[0, 20:60], counts[0, 180:230] = 30.0, 24.0
+    laws = Marginals.coarse(counts + noise, 20.0, low, high)
+    assert 0.3 < laws.shares[0, 20:60].sum() < 0.7
+    assert 0.3 < laws.shares[0, 180:230].sum() < 0.7
+    assert laws.shares[0, 80:160].sum() < 0.05

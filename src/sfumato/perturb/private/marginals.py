@@ -15,6 +15,9 @@ from sfumato.perturb.private.covariances import positive
 BINS, FINE = 256, 128
 _SURE = 4.0  # standard deviations of the noise: an interval of the bounds with fewer rows may have none
 _BESIDE = 2.0  # beside intervals that hold somebody for sure, fewer are believed
+_ENOUGH = 0.7  # of the people of a column: if fewer are believed, its intervals are too narrow
+_WIDEST = 4  # doublings of an interval
+_SAME_SIZE = 1 / 32  # of the largest values: where bounds may still lie without noise making them far too wide
 _FEW = FINE // 4  # intervals that hold nearly everybody: so few are cut finer
 _TAIL = 0.01  # share of the rows on either side that need no fine intervals
 _SAMPLE = 16_000
@@ -38,18 +41,31 @@ def power_edges() -> Floats:
 def found_bounds(counts: Floats, sigma: float) -> tuple[float, float]:
     """Return bounds from a noisy histogram over powers of two: the intervals that hold somebody for sure.
 
+    Intervals within the same size that are likely to hold somebody belong to them: bounds that cut off half of a group
+    cost much, wider ones of the same size little.
+
     Parameters
     ----------
     counts : array of shape (intervals,)
     sigma : float
         Standard deviation of the noise.
+
+    Examples
+    --------
+    >>> counts = np.zeros(2 * len(_POWERS) + 1)
+    >>> counts[np.searchsorted(power_edges(), [-1.5, 0.3, 20.0], side="right")] = [3.0, 9.0, 90.0]
+    >>> found_bounds(counts, 1.0), found_bounds(counts, 2.0)
+    ((-2.0, 32.0), (0.25, 32.0))
     """
     edges = power_edges()
     ends = np.concatenate([[2 * edges[0]], edges, [2 * edges[-1]]])
     sure = np.flatnonzero(counts > _SURE * sigma)
     if not len(sure):
         sure = np.array([int(np.argmax(counts))])
-    return float(ends[sure[0]]), float(ends[sure[-1] + 1])
+    size = np.maximum(np.abs(ends[:-1]), np.abs(ends[1:]))  # of the values in each interval
+    largest = size[sure].max()
+    near = np.flatnonzero((counts > _BESIDE * sigma) & (size <= largest) & (size >= largest * _SAME_SIZE))
+    return float(ends[min([sure[0], *near])]), float(ends[max([sure[-1], *near]) + 1])
 
 
 def believed(counts: Floats, sigma: float, *, likely: float | None = None) -> Floats:
@@ -71,14 +87,50 @@ def believed(counts: Floats, sigma: float, *, likely: float | None = None) -> Fl
     >>> believed(np.array([[0.0, 9.0, 2.5, 0.0, 0.0, 2.5] + [0.0] * 30]), 1.0)[0, :6].tolist()
     [0.0, 9.0, 2.5, 0.0, 0.0, 0.0]
     """
+    return _never_empty(_beyond_chance(counts, sigma, likely), counts)
+
+
+def _beyond_chance(counts: Floats, sigma: float, likely: float | None) -> Floats:
     sure = counts > (max(3.0, sqrt(2.0 * log(counts.size)) - 0.6) if likely is None else likely) * sigma
     beside = np.zeros_like(sure)
     beside[:, 1:] |= sure[:, :-1]
     beside[:, :-1] |= sure[:, 1:]
-    kept = np.where(sure | (beside & (counts > _BESIDE * sigma)), counts, 0.0)
+    kept: Floats = np.where(sure | (beside & (counts > _BESIDE * sigma)), counts, 0.0)
+    return kept
+
+
+def _never_empty(kept: Floats, counts: Floats) -> Floats:
+    """Return what is believed of each column; everything that is not negative where nothing is."""
     empty = kept.sum(axis=1) <= 0
     kept[empty] = np.maximum(counts[empty], 0.0) + 1.0
     return kept
+
+
+def resolved(counts: Floats, sigma: float, *, likely: float | None = None) -> Floats:
+    """Return noisy counts without those that may be noise alone, in intervals that are wide enough to tell.
+
+    Where few people stand in many narrow intervals, none of these is beyond the noise, and all would be lost. Columns
+    of which too little is believed are looked at in twice as wide intervals, again and again.
+
+    Parameters
+    ----------
+    counts, sigma, likely
+        See `believed`.
+
+    Examples
+    --------
+    >>> resolved(np.array([[2.0] * 8 + [0.0] * 8]), 1.0)[0].tolist() == [2.0] * 8 + [0.0] * 8
+    True
+    """
+    out, total = _beyond_chance(counts, sigma, likely), counts.sum(axis=1)
+    for level in range(1, _WIDEST + 1):
+        poor = out.sum(axis=1) < _ENOUGH * total
+        if not poor.any():
+            break
+        wide = counts[poor].reshape(int(poor.sum()), -1, 1 << level).sum(axis=2)
+        kept = _beyond_chance(wide, sigma * sqrt(1 << level), likely)
+        out[poor] = np.repeat(kept / (1 << level), 1 << level, axis=1)
+    return _never_empty(out, counts)
 
 
 @dataclass(frozen=True)
@@ -99,7 +151,7 @@ class Marginals:
         cls, counts: Floats, sigma: float, low: Floats, high: Floats, *, likely: float | None = None
     ) -> Marginals:
         """Return the laws of noisy counts in equal intervals of the bounds."""
-        kept = believed(counts, sigma, likely=likely)
+        kept = resolved(counts, sigma, likely=likely)
         edges = np.column_stack([low, inner_edges(low, high), high])
         return cls(edges, kept / kept.sum(axis=1, keepdims=True))
 
