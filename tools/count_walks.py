@@ -126,7 +126,7 @@ def main(arguments: list[str]) -> None:
         warnings.simplefilter("ignore")
         sys.stdout.write("\n" + "\n".join(f"walk {file}" for file in walked(FLOWS[arguments[1]][1])) + "\n")
         return
-    lines = ["| flow | files | changes of package | at the first count |", "|---|---|---|---|"]
+    lines = ["| flow | files | attacks among them | changes of package | at the first count |", "|---|---|---|---|---|"]
     for name, (title, _, first) in FLOWS.items():
         command = [sys.executable, __file__, "--one", name]
         told = subprocess.run(
@@ -137,7 +137,9 @@ def main(arguments: list[str]) -> None:
             sys.stdout.write("\n".join([f"{title}:", *(f"  {file}" for file in files), ""]))
         packages = [file.split("/")[0] for file in files]
         changes = sum(one != other for one, other in pairwise(packages))
-        lines.append(f"| {title} | {len(files)} | {changes} | {first[0]}, {first[1]} |")
+        attacks = [file for file in files if file.startswith("attack/") and file.count("/") > 1]
+        attacks = [file for file in attacks if not file.startswith("attack/engine/")]
+        lines.append(f"| {title} | {len(files)} | {len(attacks)} | {changes} | {first[0]}, {first[1]} |")
     sys.stdout.write("\n".join(lines) + "\n")
     if "--list" not in arguments:
         design = ROOT / "DESIGN.md"
