@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.rows import WordStream
-from sfumato.core.tiles import spans, tile_rows
+from sfumato.core.tiles import pieces_for, tile_rows
 
 HERE = Path(__file__).resolve().parent
 
@@ -83,7 +83,7 @@ def copy_and_stream(table: np.ndarray, threads: int) -> None:
             stream.read(start, stop - start)
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(one, spans(len(table), tile_rows(table.shape[1]))))
+        list(pool.map(one, pieces_for(len(table), tile_rows(table.shape[1]), threads)))
 
 
 def in_a_process(script: str, *arguments: object, environment: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scal
 from sfumato.attack.linkage.shared_rows import one_of_each
 from sfumato.attack.linkage.twins import NEAREST, Nearest, Twins, count_twins, nearest_pairs, shares_without_copies
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import share
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
 _PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
@@ -76,8 +77,8 @@ def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, t
         seen["scaled cells from the row's mean"] = (from_row_means(own_scale(original)), from_row_means(released))
     among = lies_among(released)
     if among is not None:
-        for name, table in words_for_shapes(original).items():
-            own = lies_among(table)
+        words = words_for_shapes(original)
+        for name, own in zip(words, share(lies_among, list(words.values())), strict=True):
             if own is not None:
                 seen[f"how rows lie ({name})"] = (own, among)
     return seen
@@ -164,22 +165,28 @@ def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Look
     pairs: dict[str, Nearest] = {}
     most: dict[str, dict[float, float]] = {}
     others: list[dict[str, tuple[Floats, Floats]]] = []
-    for name, (left, right) in seen.items():
-        if not (np.isfinite(left).all() and np.isfinite(right).all()):
-            continue
+    finite = [name for name, pair in seen.items() if all(np.isfinite(table).all() for table in pair)]
+    for name, found in zip(finite, share(lambda name: _pairs_seen(name, *seen[name]), finite), strict=True):
         # plain values are asked first and have most of the doubt
         doubts[name] = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1))
-        if not name.startswith("values") and len(left) + len(right) > 2 * _TRIED:
-            few = nearest_pairs(left, right, most=_TRIED)
-            if min(count_twins(few, farthest=limit).likely for limit in (1.0, NEAREST)) > _SUSPECT:
-                continue
-        pairs[name] = nearest_pairs(left, right)
-        if min(count_twins(pairs[name], farthest=limit).likely for limit in (1.0, NEAREST)) < doubts[name]:
+        if found is None:
+            continue
+        pairs[name] = found
+        if min(count_twins(found, farthest=limit).likely for limit in (1.0, NEAREST)) < doubts[name]:
             others = others or [seen_tables(original, other, seed=seed) for other in _exchanged(released, seed)]
             shares = _most([shares_without_copies(*one[name]) for one in others if name in one])
             if shares is not None:
                 most[name] = shares
     return Looked(digest, doubts, pairs, most, chosen)
+
+
+def _pairs_seen(name: str, left: Floats, right: Floats) -> Nearest | None:
+    """Return the rows that are each other's nearest in a view; None where some rows of many show nothing."""
+    if not name.startswith("values") and len(left) + len(right) > 2 * _TRIED:
+        few = nearest_pairs(left, right, most=_TRIED)
+        if min(count_twins(few, farthest=limit).likely for limit in (1.0, NEAREST)) > _SUSPECT:
+            return None
+    return nearest_pairs(left, right)
 
 
 class TwinFinder(Hidden):

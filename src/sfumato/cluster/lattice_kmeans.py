@@ -9,8 +9,9 @@ rows, the better ones go on with more rows, the chosen one with all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from sfumato._arrays import Floats
 from sfumato.cluster.lattice_rounds import exact_sum, lattice_lloyd, square_lengths
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import exact_product
-from sfumato.core.sharing import one_blas_thread, share
+from sfumato.core.plans import Plan, Task, share_plans
+from sfumato.core.sharing import one_blas_thread
 from sfumato.core.variates import uniform
 
 Run = tuple[Floats, NDArray[np.integer], float]  # centres, labels, cost
@@ -28,7 +30,6 @@ Run = tuple[Floats, NDArray[np.integer], float]  # centres, labels, cost
 _PART = 1 << 14  # rows that the starts see of a large table; the better starts go on with four times as many
 _FIRST_ROUNDS, FEW_ROUNDS = 6, 15  # after a few it is clear which starts are worth going on with
 _FEWEST = 6
-T = TypeVar("T")
 
 
 def plus_plus(steps: Floats, k: int, draws: Floats) -> Floats:
@@ -121,23 +122,6 @@ class Asked(NamedTuple):
     rounds: int = FEW_ROUNDS
     part: int = _PART
 
-    @property
-    def size(self) -> float:
-        """How long it takes, about."""
-        return float(self.steps.size * self.k)
-
-
-class _Begun(NamedTuple):
-    """A start of a clustering, or a run that goes on from centres."""
-
-    asked: Asked
-    steps: Floats
-    start: Floats
-
-    @property
-    def size(self) -> float:
-        return float(self.steps.size * self.asked.k)
-
 
 def likely_centres_of(asked: Sequence[Asked]) -> list[tuple[Floats, float]]:
     """Return the likely centres of several clusterings, and the doubts: all starts of all of them side by side.
@@ -147,27 +131,28 @@ def likely_centres_of(asked: Sequence[Asked]) -> list[tuple[Floats, float]]:
     asked : sequence of Asked
         What `likely_centres` takes.
     """
+    few, more = _parts(asked, 1), _parts(asked, 4)
     with one_blas_thread():  # many small products: threads only wait for one another
-        more = _parts(asked, 4)
-        # rare rows far out decide which optimum is best, so a part of the rows is used only where all would take long
-        few = [
-            most if one.steps.shape[1] <= 4 * one.part else part
-            for one, most, part in zip(asked, more, _parts(asked, 1), strict=True)
-        ]
-        draws = [uniform(one.words).reshape(one.starts, 3 * one.k) for one in asked]
-        first = [[_Begun(one, rows, draw) for draw in own] for one, rows, own in zip(asked, few, draws, strict=True)]
-        begun = _side_by_side(_first_run, first)
-        for runs in begun:
-            runs.sort(key=lambda run: run[1])
-        better = [
-            [_Begun(one, rows, centres) for centres, _ in runs[: max(_FEWEST, one.starts // 4)]]
-            for one, rows, runs in zip(asked, more, begun, strict=True)
-        ]
-        ended = _side_by_side(_better_run, better)
-        chosen = [agreed(runs, one.starts) for one, runs in zip(asked, ended, strict=True)]
-        last = [[_Begun(one, one.steps, centres)] for one, (centres, _) in zip(asked, chosen, strict=True)]
-        final = _side_by_side(lambda one: lattice_lloyd(one.steps, one.start)[0], last)
-        return [(runs[0], doubt) for runs, (_, doubt) in zip(final, chosen, strict=True)]
+        return share_plans([_likely(*one) for one in zip(asked, few, more, strict=True)])
+
+
+def _likely(asked: Asked, few: Floats, more: Floats) -> Plan[tuple[Floats, float]]:
+    """Run all starts for a few rounds on some rows, the better ones on more rows, and one of those on all rows."""
+    if asked.steps.shape[1] <= 4 * asked.part:
+        few = more  # rare rows far out decide which optimum is best: a part of the rows only where all would take long
+    draws = uniform(asked.words).reshape(asked.starts, 3 * asked.k)
+    begun = yield [Task(_size(few, asked), partial(_first_run, few, asked.k, draw)) for draw in draws]
+    begun.sort(key=lambda run: run[1])
+    better = [centres for centres, _ in begun[: max(_FEWEST, asked.starts // 4)]]
+    ended = yield [Task(_size(more, asked), partial(_better_run, more, asked.rounds, one)) for one in better]
+    centres, doubt = agreed(ended, asked.starts)
+    (last,) = yield [Task(_size(asked.steps, asked), partial(lattice_lloyd, asked.steps, centres))]
+    return last[0], doubt
+
+
+def _size(steps: Floats, asked: Asked) -> float:
+    """Return how long a run takes, about."""
+    return float(steps.size * asked.k)
 
 
 def _parts(asked: Sequence[Asked], times: int) -> list[Floats]:
@@ -182,20 +167,14 @@ def _parts(asked: Sequence[Asked], times: int) -> list[Floats]:
     return out
 
 
-def _side_by_side(work: Callable[[_Begun], T], groups: Sequence[Sequence[_Begun]]) -> list[list[T]]:
-    """Return the work on each item of each group, shared among the threads that there are."""
-    results = iter(share(work, [one for group in groups for one in group], largest_first=lambda one: one.size))
-    return [[next(results) for _ in group] for group in groups]
-
-
-def _first_run(one: _Begun) -> tuple[Floats, float]:
-    centres, _, cost = lattice_lloyd(one.steps, plus_plus(one.steps, one.asked.k, one.start), rounds=_FIRST_ROUNDS)
+def _first_run(steps: Floats, k: int, draw: Floats) -> tuple[Floats, float]:
+    centres, _, cost = lattice_lloyd(steps, plus_plus(steps, k, draw), rounds=_FIRST_ROUNDS)
     return centres, cost
 
 
-def _better_run(one: _Begun) -> Run:
-    centres, labels, cost = lattice_lloyd(one.steps, one.start, rounds=one.asked.rounds)
-    return centres, labels.astype(np.min_scalar_type(one.asked.k)), cost  # many wait for one another: small labels
+def _better_run(steps: Floats, rounds: int, start: Floats) -> Run:
+    centres, labels, cost = lattice_lloyd(steps, start, rounds=rounds)
+    return centres, labels.astype(np.min_scalar_type(len(start))), cost  # many wait for one another: small labels
 
 
 def agreed(runs: list[Run], starts: int) -> tuple[Floats, float]:

@@ -24,7 +24,7 @@ from sfumato.core.secret import Hidden
 from sfumato.core.sharing import one_blas_thread
 from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary, Together
-from sfumato.core.tiles import pieces_for, tile_rows
+from sfumato.core.tiles import pieces_for, tile_rows, useful_threads
 
 S = TypeVar("S", bound=Summary)
 T = TypeVar("T", bound=Summary)
@@ -175,6 +175,7 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
     threads : int
         Blocks are shared among so many workers; the result does not depend on it.
     """
+    threads = useful_threads(threads)
     coverage = Coverage()
     total = template.fresh()
     workers = [template.fresh() for _ in range(threads)] if threads > 1 else []
@@ -293,6 +294,7 @@ def run_kernel(
         start, stop = span
         write(start, stop, kernel(batch.tile(start, stop), batch.rows.part(start, stop)))
 
+    threads = useful_threads(threads)
     pieces = pieces_for(len(batch), rows_per_tile, threads)
     if threads > 1 and len(pieces) > 1:
         with one_blas_thread(), ThreadPoolExecutor(max_workers=threads) as pool:

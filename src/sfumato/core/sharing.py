@@ -8,6 +8,7 @@ pools do not multiply.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,17 +27,22 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 @contextmanager
 def shared_by(threads: int) -> Iterator[None]:
-    """Let work that turns up inside be shared among so many threads.
+    """Let work that turns up inside be shared among so many threads, that of libraries with threads of their own, too.
+
+    Matrix products stay on the thread that asks for them: they are many and small, and their last bits depend on how
+    many threads there are.
 
     Parameters
     ----------
     threads : int
         What the job has in all.
     """
-    token = _threads.set(threads)
+    token, libraries = _threads.set(threads), _openmp_threads(threads)
     try:
-        yield
+        with one_blas_thread():
+            yield
     finally:
+        libraries.restore_original_limits()
         _threads.reset(token)
 
 
@@ -51,6 +57,11 @@ def threads_here() -> int:
     """
     said = _threads.get()
     return processors() if said is None else said
+
+
+def sharing_here() -> int:
+    """Return among how many threads `share` shares work here: 1 where nobody has said, and inside shared work."""
+    return _threads.get() or 1
 
 
 def share(work: Callable[[T], U], items: Sequence[T], *, largest_first: Callable[[T], float] | None = None) -> list[U]:
@@ -71,7 +82,7 @@ def share(work: Callable[[T], U], items: Sequence[T], *, largest_first: Callable
     ...     share(abs, [-1, 2, -3])
     [1, 2, 3]
     """
-    threads = min(_threads.get() or 1, len(items))
+    threads = min(sharing_here(), len(items))
     if threads <= 1:
         return [work(item) for item in items]
     order = list(range(len(items)))
@@ -96,6 +107,7 @@ def submit_alone(pool: ThreadPoolExecutor, work: Callable[[T], U], item: T) -> F
 
     def alone() -> U:
         _threads.set(1)
+        _openmp_threads(1)
         return work(item)
 
     return pool.submit(copy_context().run, alone)
@@ -121,11 +133,21 @@ class _OneThread:
                 self._limited.restore_original_limits()
 
 
-@cache
 def _controller() -> Any:
+    return _controller_when("sklearn" in sys.modules)
+
+
+@cache
+def _controller_when(_learnt: bool) -> Any:
+    """Return what controls the libraries that are loaded; scikit-learn brings one, and is not always there."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def _openmp_threads(count: int) -> Any:
+    """Let the calling thread, and no other, have so many threads inside libraries that use OpenMP."""
+    return _controller().limit(limits=count, user_api="openmp")
 
 
 _one_thread = _OneThread()

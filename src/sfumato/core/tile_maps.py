@@ -47,14 +47,14 @@ def add_product(matrix: Floats, tile: Floats, out: Floats) -> None:
         Changed in place.
     """
     fast = compiled_kernels(tile.size)
-    total, scratch = np.empty((1, tile.shape[1])), np.empty(tile.shape[1])
+    if fast is not None:
+        fast.add_product(matrix, tile, out)
+        return
+    total, scratch = np.empty(tile.shape[1]), np.empty(tile.shape[1])
     for row, target in zip(matrix, out, strict=True):
-        if fast is not None:
-            fast.multiply_columns(row[None, :], tile, total)
-        else:
-            total[...] = 0.0
-            _weighted_sum(row, tile, total[0], scratch)
-        target += total[0]
+        total[...] = 0.0
+        _weighted_sum(row, tile, total, scratch)
+        target += total
 
 
 def _weighted_sum(weights: Floats, tile: Floats, target: Floats, scratch: Floats) -> None:

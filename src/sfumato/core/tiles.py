@@ -16,7 +16,8 @@ from sfumato.exceptions import ParameterError
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
 _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
-_FEW_THREADS, _BUSY = 4, 2
+_FEW_THREADS, _BUSY, _LONGEST = 4, 8, 1 << 17
+_USEFUL = 8  # threads that numpy keeps busy; more of them were slower
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -77,8 +78,9 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     """Return the pieces of a batch that threads share among them; for one thread those of `spans`.
 
     Threads take the interpreter's lock between any two array operations. On a few threads a tile that stays in the
-    cache is long enough for the lock to be free; many threads take two tiles at once, which leaves the cache a little
-    and the lock mostly free. Where numpy does the work its operations are many and short, and pieces are longer.
+    cache is long enough for the lock to be free. Many threads wait for the lock longer than for memory: they take up
+    to eight tiles at once, and as many pieces each as the others. Where numpy does the work its operations are many and
+    short, and pieces are longer.
 
     Parameters
     ----------
@@ -93,11 +95,25 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     (2, 1)
     """
     if threads > 1:
-        longest = _BUSY * size if threads > _FEW_THREADS else size
+        longest = size
+        if threads > _FEW_THREADS:  # a table so wide that a tile has the fewest rows has cells enough in two
+            longest = max(size, min(_BUSY * size, _LONGEST)) if size > _FEWEST else 2 * size
         if compiled_kernels(0) is None:
             longest = max(longest, BLOCK_ROWS // 2)
-        size = max(size, min(longest, -(-n_rows // threads)))
+        turns = -(-n_rows // (threads * longest))
+        size = max(size, -(-n_rows // (threads * max(turns, 1))))
     return list(spans(n_rows, size))
+
+
+def useful_threads(threads: int) -> int:
+    """Return how many of so many threads are of use for rows: numpy's many short operations keep few from waiting.
+
+    Examples
+    --------
+    >>> useful_threads(2)
+    2
+    """
+    return threads if compiled_kernels(0) is not None else min(threads, _USEFUL)
 
 
 def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterator[U]:

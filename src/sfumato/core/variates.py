@@ -64,9 +64,16 @@ def symmetric_uniform(words: Words) -> Floats:
     return out
 
 
-def normal(words: Words) -> Floats:
-    """Return standard normal numbers (inverse distribution function, at most 8.3 in size)."""
-    return _symmetric(words, "normal")
+def normal(words: Words, out: Floats | None = None) -> Floats:
+    """Return standard normal numbers (inverse distribution function, at most 8.3 in size).
+
+    Parameters
+    ----------
+    words : array of shape (n,), uint64
+    out : array of shape (n,), optional
+        Where to write them. Default: a new array.
+    """
+    return _symmetric(words, "normal", out)
 
 
 def laplace(words: Words) -> Floats:
@@ -89,12 +96,12 @@ def permutation(words: Words) -> NDArray[np.intp]:
     return np.argsort(words, kind="stable")
 
 
-def _symmetric(words: Words, law: str) -> Floats:
+def _symmetric(words: Words, law: str, out: Floats | None = None) -> Floats:
     fast = compiled_kernels(len(words))
     if fast is not None:
-        out: Floats = np.empty(len(words))
-        fast.table_law(words, table_of(law), out)
-        return out
+        target: Floats = np.empty(len(words)) if out is None else out
+        fast.table_law(words, table_of(law), target)
+        return target
     table = _table(law)
     # bits 12..63 are the tail probability v = (k + 1/2) / 2^53, bit 0 is the sign
     v = (words >> np.uint64(12)).view(np.int64).astype(np.float64)
@@ -107,7 +114,7 @@ def _symmetric(words: Words, law: str) -> Floats:
     bits <<= np.uint64(6)
     bits |= _ONE
     v -= 1.0  # now the position inside the segment, in [0, 1)
-    out = table[3].take(segment)
+    out = table[3].take(segment, out=out, mode="clip")
     for power in (2, 1, 0):
         out *= v
         out += table[power].take(segment)

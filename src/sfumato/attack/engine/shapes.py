@@ -8,11 +8,11 @@ nearest to it in both. Nothing need be known of the map, nor of who is who.
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from sfumato.attack.engine.knowledge import FloatArray
+from sfumato.attack.engine.neighbours import RowIndex
 
 _NEIGHBOURS = 12
 _FLAT = 1e-9  # share of the largest variance below which a direction holds nothing but rounding
@@ -51,7 +51,7 @@ def lies_among(table: FloatArray) -> FloatArray | None:
     variances, axes = np.linalg.eigh(centred.T @ centred / n)
     kept = variances > _FLAT * variances[-1]
     points = centred @ axes[:, kept] / np.sqrt(variances[kept])
-    near = cKDTree(points).query(points, k=_NEIGHBOURS + 1)[0][:, 1:]
+    near = RowIndex(points).nearest(np.arange(n), _NEIGHBOURS + 1)[0][:, 1:]
     return np.column_stack([np.linalg.norm(points, axis=1), near])
 
 

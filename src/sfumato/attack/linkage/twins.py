@@ -20,9 +20,9 @@ from scipy.stats import binom
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import guess_links
+from sfumato.attack.engine.neighbours import RowIndex
 from sfumato.attack.engine.transforms import narrowed
 from sfumato.attack.linkage.linking import standardise
-from sfumato.core.sharing import threads_here
 
 if TYPE_CHECKING:
     from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
@@ -214,12 +214,12 @@ def nearest_pairs(first: FloatArray, second: FloatArray, *, most: int | None = N
     ([0], [2])
     """
     both = np.vstack(narrowed(first, second))
-    total, tree = len(both), cKDTree(both)
+    total, index = len(both), RowIndex(both)
     nearest = np.full(total, -1, dtype=np.int64)
     distance, beyond = np.zeros(total), np.zeros(total)
 
     def ask(me: IntArray) -> None:
-        apart, near = tree.query(both[me], k=3, workers=threads_here())
+        apart, near = index.nearest(me, 3)
         # among equal rows a row need not be the first of its own neighbours
         own, place = near == me[:, None], np.arange(len(me))
         at = np.where(own[:, 0], 1, 0)

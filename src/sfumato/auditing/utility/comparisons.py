@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from sfumato.auditing.utility.luck import Expected, chances_of, expect, likelies
 from sfumato.auditing.utility.optima import CORE, Optima, find_optima
 from sfumato.auditing.utility.rescaling import Rescaling, release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
-from sfumato.core.sharing import threads_here
+from sfumato.core.plans import Plan, Task, share_plans
 from sfumato.exceptions import MissingComponentError, ParameterError
 
 Progress = Callable[[str, float], None]
@@ -153,28 +154,34 @@ def compare_all(
     excesses: list[Excess] = []
     if not clusters:
         return rows, excesses
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        # a release may have fewer distinct rows than clusters: then that is what a miner finds
-        warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-        workers = threads_here()
-        with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
-            jobs: dict[Future[Rows], str] = {pool.submit(_ward_rows, study, headline, clusters, ward_rows): "Ward"}
-            for k in sorted({*clusters, *beyond}, reverse=True):
-                scalings = list(study.original) if k in clusters else [headline]
-                jobs[pool.submit(_kmeans_rows, study, k, scalings)] = f"k-means, {k} clusters"
-                if chameleon and k in clusters:
-                    jobs[pool.submit(_chameleon_rows, study, headline, k)] = f"Chameleon, {k} clusters"
-            try:
-                for done, job in enumerate(as_completed(jobs), start=1):
-                    more_rows, more_excesses = job.result()
-                    rows += more_rows
-                    excesses += more_excesses
-                    if progress is not None:
-                        progress(jobs[job], done / len(jobs))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+    ks = sorted({*clusters, *beyond}, reverse=True)
+    plans = {"Ward": _alone(partial(_ward_rows, study, headline, clusters, ward_rows), ward_rows * ward_rows)}
+    for k in ks:
+        plans[f"k-means, {k} clusters"] = _kmeans_plan(study, k, list(study.original) if k in clusters else [headline])
+        if chameleon and k in clusters:
+            work = partial(_chameleon_rows, study, headline, k)
+            plans[f"Chameleon, {k} clusters"] = _alone(work, MOST_CHAMELEON_ROWS**2)
+    with quiet_kmeans():
+        names = list(plans)
+        told = None if progress is None else lambda at, done: progress(names[at], done / len(names))
+        for more_rows, more_excesses in share_plans(list(plans.values()), told):
+            rows += more_rows
+            excesses += more_excesses
     return rows, excesses
+
+
+@contextmanager
+def quiet_kmeans() -> Iterator[None]:
+    """Let k-means run on one thread each, and without a word where a release has fewer rows than clusters."""
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        # fewer distinct rows than clusters: then that is what a miner finds
+        warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
+        yield
+
+
+def _alone(work: Callable[[], Rows], size: float) -> Plan[Rows]:
+    found: list[Rows] = yield [Task(size, work)]
+    return found[0]
 
 
 def original_optima(points: Floats, k: int, starts: int, seeds: tuple[int, int], tries: int) -> tuple[Optima, int]:
@@ -206,12 +213,37 @@ def _cells(kept: tuple[Optima, int]) -> int:
     return sum(labels.size for labels in kept[0].labels)
 
 
-def luck_of(study: Study, scaling: str, k: int) -> tuple[Expected, Optima, int, float | None]:
-    """Return what a miner may expect, the optima of the original, and which of them is found most often.
+def _before(study: Study, scaling: str, k: int, starts: int) -> tuple[Optima, int]:
+    return original_optima(study.original[scaling], k, starts, study.seeds_of(k), study.tries)
 
-    The last is what the miner's centres cost on the original, over the best that is known; None where rows correspond.
-    Where large tables have several optima that are nearly as good, what is found hangs on the starts. Then the headline
-    takes several times as many, so that another seed says the same.
+
+def _after(study: Study, scaling: str, k: int, starts: int) -> Optima:
+    like = study.original[scaling] if study.scaled is None else None
+    return find_optima(study.released[scaling], k, starts, study.seeds_of(k), like=like)
+
+
+class Luck(NamedTuple):
+    """What a miner may expect.
+
+    Attributes
+    ----------
+    expected : Expected
+    before : Optima
+        Of the original.
+    named : int
+        Which of them is found most often.
+    cost : float or None
+        What the miner's centres cost on the original, over the best that is known; None where rows correspond.
+    """
+
+    expected: Expected
+    before: Optima
+    named: int
+    cost: float | None
+
+
+def luck_of(study: Study, scaling: str, k: int) -> Luck:
+    """Return what a miner may expect of a release.
 
     Parameters
     ----------
@@ -219,25 +251,31 @@ def luck_of(study: Study, scaling: str, k: int) -> tuple[Expected, Optima, int, 
     scaling : str
     k : int
     """
-    told = _luck_of(study, scaling, k, study.starts_of(scaling))
-    difference, headline = told[0].difference, next(iter(study.original))
-    unsure = difference.high is not None and difference.high - difference.mean > _UNSURE
-    if unsure and scaling == headline and len(study.original[scaling]) > CORE:
-        told = _luck_of(study, scaling, k, MORE_STARTS * study.starts_of(scaling))
-    return told
+    starts = study.starts_of(scaling)
+    luck = _luck(study, scaling, _before(study, scaling, k, starts), _after(study, scaling, k, starts))
+    if _is_unsure(study, scaling, luck):
+        more = MORE_STARTS * starts
+        luck = _luck(study, scaling, _before(study, scaling, k, more), _after(study, scaling, k, more))
+    return luck
 
 
-def _luck_of(study: Study, scaling: str, k: int, starts: int) -> tuple[Expected, Optima, int, float | None]:
-    original, seeds = study.original[scaling], study.seeds_of(k)
-    before, named = original_optima(original, k, starts, seeds, study.tries)
+def _is_unsure(study: Study, scaling: str, luck: Luck) -> bool:
+    """Tell whether a headline hangs on the starts: a large table has several optima that are nearly as good.
+
+    Then several times as many are taken, so that another seed says the same.
+    """
+    difference = luck.expected.difference
+    wide = difference.high is not None and difference.high - difference.mean > _UNSURE
+    return wide and scaling == next(iter(study.original)) and len(study.original[scaling]) > CORE
+
+
+def _luck(study: Study, scaling: str, original: tuple[Optima, int], found: Optima) -> Luck:
+    before, named = original
     if study.scaled is None:
-        after = find_optima(study.released[scaling], k, starts, seeds, like=original)
-        return expect(before, after, study.tries), before, named, None
-    found = find_optima(study.released[scaling], k, starts, seeds)
-    after, costs = on_original(found, original, *study.scaled[scaling])
-    likely = chances_of(found, study.tries)
-    ratio = float(likely @ costs) / max(float(before.costs.min()), 1e-300)
-    return expect(before, after, study.tries), before, named, ratio
+        return Luck(expect(before, found, study.tries), before, named, None)
+    after, costs = on_original(found, study.original[scaling], *study.scaled[scaling])
+    ratio = float(chances_of(found, study.tries) @ costs) / max(float(before.costs.min()), 1e-300)
+    return Luck(expect(before, after, study.tries), before, named, ratio)
 
 
 def shared_labels(study: Study, scaling: str, centres: Floats) -> NDArray[np.int64]:
@@ -257,24 +295,40 @@ def shared_labels(study: Study, scaling: str, centres: Floats) -> NDArray[np.int
     return cost_by_centres(study.original[scaling], carried(ended, of_release, of_original))[1]
 
 
-def _kmeans_rows(study: Study, k: int, scalings: Sequence[str]) -> Rows:
-    rows: list[ClusteringAgreement] = []
-    excesses: list[Excess] = []
-    for scaling in scalings:
-        measured = len(study.original[scaling])
-        found, before, named, cost = luck_of(study, scaling, k)
-        runs = 2 * before.starts
-        rows += [
-            found_agreement(k, scaling, "rerun", measured, runs, found.floor),
-            found_agreement(k, scaling, "free", measured, runs, found.release),
+def _kmeans_plan(study: Study, k: int, scalings: Sequence[str]) -> Plan[Rows]:
+    """Find the optima of all tables with k clusters side by side, then hold releases against originals."""
+    starts = {name: study.starts_of(name) for name in scalings}
+    lucks: dict[str, Luck] = {}
+    asked = list(scalings)
+    while asked:  # once more with more starts where it hangs on them
+        # scalings that make one table of the original have its optima in common
+        tables = {(id(study.original[name]), starts[name]): name for name in asked}
+        size = float(study.original[asked[0]].size * k)
+        found = yield [
+            *(Task(size, partial(_before, study, name, k, starts[name])) for name in tables.values()),
+            *(Task(size, partial(_after, study, name, k, starts[name])) for name in asked),
         ]
-        if study.same_columns:
-            shared = shared_labels(study, scaling, before.centres[named])
-            rows.append(agreement("k-means", k, scaling, "shared", before.labels[named], [shared])[0])
-        else:
-            rows.append(does_not_apply(k, scaling, "shared", OTHER_COLUMNS))
-        excesses.append(excess(k, scaling, found, cost))
-    return rows, excesses
+        before = dict(zip(tables, found, strict=False))
+        for name, after in zip(asked, found[len(tables) :], strict=True):
+            lucks[name] = _luck(study, name, before[id(study.original[name]), starts[name]], after)
+        asked = [n for n in asked if starts[n] == study.starts_of(n) and _is_unsure(study, n, lucks[n])]
+        starts |= {name: MORE_STARTS * starts[name] for name in asked}
+    parts: list[Rows] = yield [Task(0.0, partial(_kmeans_rows, study, k, name, lucks[name])) for name in scalings]
+    return [row for rows, _ in parts for row in rows], [one for _, excesses in parts for one in excesses]
+
+
+def _kmeans_rows(study: Study, k: int, scaling: str, luck: Luck) -> Rows:
+    measured = len(study.original[scaling])
+    rows = [
+        found_agreement(k, scaling, "rerun", measured, 2 * luck.before.starts, luck.expected.floor),
+        found_agreement(k, scaling, "free", measured, 2 * luck.before.starts, luck.expected.release),
+    ]
+    if study.same_columns:
+        shared = shared_labels(study, scaling, luck.before.centres[luck.named])
+        rows.append(agreement("k-means", k, scaling, "shared", luck.before.labels[luck.named], [shared])[0])
+    else:
+        rows.append(does_not_apply(k, scaling, "shared", OTHER_COLUMNS))
+    return rows, [excess(k, scaling, luck.expected, luck.cost)]
 
 
 def _ward_rows(study: Study, scaling: str, clusters: Sequence[int], most_rows: int) -> Rows:

@@ -5,21 +5,17 @@ The figures are those of `measure_utility` with the same effort and seed; only t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Floats
-from sfumato.auditing.utility.comparisons import Study, luck_of, prepare_study, shared_labels
+from sfumato.auditing.utility.comparisons import Study, luck_of, prepare_study, quiet_kmeans, shared_labels
 from sfumato.auditing.utility.measure import MOST_ROWS, pool_size
 from sfumato.auditing.utility.rescaling import one_hot
 from sfumato.auditing.utility.result import Excess, excess, mean_cost
-from sfumato.core.sharing import threads_here
+from sfumato.core.sharing import share
 from sfumato.metrics import misclassification_rate
 
 
@@ -116,12 +112,9 @@ class Yardstick:
             before, after, self._chosen, scalings, same_columns, self._tries, self._starts, self._seed, raw, drawn=drawn
         )
         jobs = [(scaling, k) for scaling in scalings for k in sorted(self.clusters, reverse=True)]
-        with threadpool_limits(limits=1), warnings.catch_warnings():
-            # a release may have fewer distinct rows than clusters: then that is what a miner finds
-            warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-            workers = threads_here()
-            with ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
-                found = dict(zip(jobs, pool.map(lambda job: self._compare(study, *job), jobs), strict=True))
+        with quiet_kmeans():
+            compared = share(lambda job: self._compare(study, *job), jobs, largest_first=lambda job: job[1])
+        found = dict(zip(jobs, compared, strict=True))
         heads = [found[headline, k] for k in self.clusters]
         means = [float(np.mean([found[name, k][0].excess for k in self.clusters])) for name in scalings[1:]]
         shared = [missed for _, missed in heads if missed is not None]
@@ -135,8 +128,9 @@ class Yardstick:
         )
 
     def _compare(self, study: Study, scaling: str, k: int) -> tuple[Excess, float | None]:
-        found, before, named, cost = luck_of(study, scaling, k)
+        luck = luck_of(study, scaling, k)
         shared = None
         if scaling == "owner":
-            shared = misclassification_rate(before.labels[named], shared_labels(study, scaling, before.centres[named]))
-        return excess(k, scaling, found, cost), shared
+            labels = shared_labels(study, scaling, luck.before.centres[luck.named])
+            shared = misclassification_rate(luck.before.labels[luck.named], labels)
+        return excess(k, scaling, luck.expected, luck.cost), shared

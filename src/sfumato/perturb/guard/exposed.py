@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.cluster.lattice_kmeans import Asked, likely_centres_of
 from sfumato.cluster.lattice_rounds import nearest_and_cost
 from sfumato.core.passes import Facts, ask, fill, run_rounds
 from sfumato.core.rows import RowRange, Rows
+from sfumato.core.sharing import share
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.perturb.guard.collected import Collected, WholeTable
@@ -105,8 +108,8 @@ def exposed_rounds(
         tried = [k for k in counts if k < len(present)]
         words = [streams.scalars("exposed", f"{number} {k}", 3 * k * starts) for k in tried]
         likely = likely_centres_of([Asked(steps, k, own, starts) for k, own in zip(tried, words, strict=True)])
-        for k, (centres, _) in zip(tried, likely, strict=True):
-            of, _ = nearest_and_cost(steps, centres)
+        labels = share(partial(_labels, steps), [centres for centres, _ in likely])
+        for k, (centres, _), of in zip(tried, likely, labels, strict=True):
             small = np.bincount(of, minlength=k) < few
             mine = small[of]
             if np.count_nonzero(held) + np.count_nonzero(alone | mine) > most:
@@ -121,6 +124,10 @@ def exposed_rounds(
     if whole or not found:
         return np.sort(numbers[held]) if whole else numbers[:0], len(left)
     return (yield from _in_small_clusters(found, most)), len(left)
+
+
+def _labels(steps: Floats, centres: Floats) -> NDArray[np.integer]:
+    return nearest_and_cost(steps, centres)[0]
 
 
 def _far_from_all(facts: Facts, rows: Floats, held: Flags, find_space: FindSpace, most: int) -> Flags:

@@ -17,7 +17,9 @@ from sfumato.cluster.prototypes import likely_prototypes
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import LARGEST_STEPS, exact_product, lattice_bits, sum_in_order, to_steps
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import share, sharing_here
 from sfumato.core.stream import Streams
+from sfumato.core.tiles import spans, tile_rows
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.guard.space import Space
 from sfumato.perturb.guard.wanted import MANY_ROWS, count_of_prototypes, is_count
@@ -142,6 +144,12 @@ class Named(Hidden):
 
     def labels(self, inside: Floats) -> Integers:
         """Return the label of every row in every clustering, shape (clusterings, rows); those of trees come last."""
+        if sharing_here() == 1:
+            return self._labels(inside)
+        parts = list(spans(inside.shape[1], tile_rows(len(inside)))) or [(0, 0)]
+        return np.concatenate(share(lambda part: self._labels(inside[:, slice(*part)]), parts), axis=1)
+
+    def _labels(self, inside: Floats) -> Integers:
         pulls, halves = self._pulls
         steps = self.space.steps(inside)
         trees = [tree.labels(steps) for tree in self.marks]

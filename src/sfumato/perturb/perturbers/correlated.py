@@ -76,6 +76,6 @@ class CorrelatedNoise(Perturber):
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         independent = np.empty_like(tile)
         for target, name in zip(independent, fitted.names, strict=True):
-            target[...] = normal(streams.words("noise", name, rows))
+            normal(streams.words("noise", name, rows), target)
         add_product(fitted.factor, independent, tile)
         return tile

@@ -15,6 +15,7 @@ from sfumato.core.keys import Key
 from sfumato.core.passes import Facts, Rounds, ask
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import share
 from sfumato.core.stream import Streams
 from sfumato.core.variates import symmetric_uniform
 from sfumato.exceptions import UnchangedCellsWarning
@@ -117,7 +118,8 @@ class IntervalResampling(Perturber):
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         n_intervals = self.n_intervals or max(1, min(facts.n_rows // 2, _MOST_INTERVALS))
         counted = yield from ask(IntervalCounts(facts.low, facts.high, int(n_intervals)))
-        fitted = _Fitted(tuple(self._fit_column(facts, counted, j) for j in range(facts.n_columns)), facts.n_rows)
+        columns = share(lambda j: self._fit_column(facts, counted, j), range(facts.n_columns))
+        fitted = _Fitted(tuple(columns), facts.n_rows)
         unchanged = sum(column.unchanged for column in fitted.columns)
         if unchanged:
             cells = facts.n_rows * facts.n_columns
