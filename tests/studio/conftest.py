@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.quiet import HARD_LIMIT, close_when_quiet
+from tests.studio.quiet import HARD_LIMIT, closed_when_quiet
 from tests.studio.running import RunningStudio
 
 expect.set_options(timeout=1000 * HARD_LIMIT)  # a busy machine may take its time; see quiet.py
@@ -50,7 +51,6 @@ def shared_page(shared: RunningStudio, browser: Browser) -> Iterator[Page]:
     """Return a page of the shared studio."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(1000 * HARD_LIMIT)
-    close_when_quiet(context, shared.process.pid)
     name, _, value = shared.cookie.partition("=")
     context.add_cookies([{"name": name, "value": value, "url": shared.origin}])
     context.add_init_script(f"localStorage.setItem('studio-secret', '{shared.secret}')")
@@ -59,25 +59,26 @@ def shared_page(shared: RunningStudio, browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def open_shared(shared: RunningStudio, shared_page: Page) -> Page:
+def open_shared(shared: RunningStudio, shared_page: Page) -> Iterator[Page]:
     """Return the page of the shared studio, opened anew."""
-    shared_page.goto(shared.origin)
-    shared_page.reload()
-    shared_page.wait_for_selector("html[data-ready]")
-    return shared_page
+    with closed_when_quiet(shared_page.context, shared.process.pid):
+        shared_page.goto(shared.origin)
+        shared_page.reload()
+        shared_page.wait_for_selector("html[data-ready]")
+        yield shared_page
 
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Callable[[RunningStudio], Page]]:
     """Return a function that opens a studio's link; the page's errors and requests to elsewhere fail the test."""
-    contexts = []
+    contexts = ExitStack()
     problems: list[str] = []
 
     def opening(studio: RunningStudio, **options: Any) -> Page:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-        contexts.append(context)
+        contexts.callback(context.close)
         context.set_default_timeout(1000 * HARD_LIMIT)
-        close_when_quiet(context, studio.process.pid)
+        contexts.enter_context(closed_when_quiet(context, studio.process.pid))
         context.on("weberror", lambda error: problems.append(str(error.error)))
         context.on(
             "console",
@@ -100,7 +101,6 @@ def open_page(browser: Browser) -> Iterator[Callable[[RunningStudio], Page]]:
         page.wait_for_selector("html[data-ready]")
         return page
 
-    yield opening
-    for context in contexts:
-        context.close()
+    with contexts:
+        yield opening
     assert problems == []

@@ -53,7 +53,8 @@ def _processor_time(process: int) -> float:
     return sum(map(int, fields[11:15])) / _TICKS + sum(_processor_time(int(child)) for child in children)
 
 
-def close_when_quiet(context: Any, process: int) -> None:
+@contextmanager
+def closed_when_quiet(context: Any, process: int) -> Iterator[None]:
     """Close a browser's context when a studio has been quiet for long: whatever waits on it fails, and says why.
 
     Parameters
@@ -63,16 +64,19 @@ def close_when_quiet(context: Any, process: int) -> None:
     """
     studio, own, loop = QuietStudio(process), context._impl_obj, context._loop
     why = f"the studio has had nothing to do for {_LOOK * _LOOKS:.0f} seconds"
-    closing = []
+    closing: list[Any] = []
 
     def look() -> None:
-        if own in own._browser.contexts:
-            if studio.look():
-                closing.append(loop.create_task(own.close(reason=why)))
-            else:
-                loop.call_later(_LOOK, look)
+        if studio.look():
+            closing.append(loop.create_task(own.close(reason=why)))
+        else:
+            waiting[0] = loop.call_later(_LOOK, look)
 
-    loop.call_later(_LOOK, look)
+    waiting = [loop.call_later(_LOOK, look)]
+    try:
+        yield
+    finally:
+        waiting[0].cancel()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 
 from sfumato.studio.entrance import write_opening
 from sfumato.studio.security import Access
-from tests.studio.quiet import HARD_LIMIT, close_when_quiet
+from tests.studio.quiet import HARD_LIMIT, closed_when_quiet
 from tests.studio.running import RunningStudio
 
 OPENED = """
@@ -57,9 +57,9 @@ def test_the_page_on_the_disk_opens_the_studio(studio: RunningStudio, browser: B
     page = browser.new_page()
     write_opening(tmp_path / "open.html", studio.origin, studio.token)
     page.set_default_timeout(1000 * HARD_LIMIT)
-    close_when_quiet(page.context, studio.process.pid)
-    page.goto((tmp_path / "open.html").as_uri())
-    page.wait_for_selector("html[data-ready]")
+    with closed_when_quiet(page.context, studio.process.pid):
+        page.goto((tmp_path / "open.html").as_uri())
+        page.wait_for_selector("html[data-ready]")
     assert page.url.startswith(studio.origin)
     assert studio.token not in page.url
     page.close()
