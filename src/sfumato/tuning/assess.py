@@ -138,7 +138,8 @@ class TableAssessor:
         released = release_trial(self._subject, setting, trial_key(self._seed, number))
         useful = measure(self._fresh if held_out else self._thorough, setting, released)
         seed = self._seed + number
-        found = attack_release(self._subject, setting, released, seed=seed)
+        # a guarantee is the same in every repetition: the audit of the release puts it to the test
+        found = attack_release(self._subject, setting, released, seed=seed, claim=False)
         return Trial(setting, useful, found)
 
 

@@ -96,7 +96,13 @@ def neighbours(candidate: Candidate, count: int, seed: int) -> list[Candidate]:
     generator = np.random.default_rng([seed, 32])
     shifts = qmc.Sobol(len(candidate.place), seed=generator).random_base2(_POWER)[:count]
     moved = np.clip(np.asarray(candidate.place) + _NEAR * (2.0 * shifts - 1.0), 0.0, 1.0)
-    return [Candidate(candidate.method, tuple(float(share) for share in row)) for row in moved]
+    near = [Candidate(candidate.method, tuple(float(share) for share in row)) for row in moved]
+    if not method(candidate.method).draws_rows:
+        return near
+    # of a choice among few values many places are the same setting
+    other = {setting_of(one).words: one for one in near}
+    other.pop(setting_of(candidate).words, None)
+    return list(other.values())
 
 
 def searched(row: Method) -> list[Parameter]:

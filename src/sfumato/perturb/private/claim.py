@@ -23,7 +23,7 @@ from sfumato.perturb.private.statistics import STEPS, BallSums, Space
 
 _FAR = 1e6  # a person so far out that only clipping holds them
 _OTHERS = 4000
-_SURE = 0.999  # of an audit's verdict: at 0.95 one honest release in four hundred would be told that its claim fails
+_SURE = 0.995  # of an audit's verdict: at 0.95 one honest release in four hundred would be told that its claim fails
 _LEVELS = [0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995]
 
 
