@@ -97,7 +97,7 @@ def neighbours(candidate: Candidate, count: int, seed: int) -> list[Candidate]:
     shifts = qmc.Sobol(len(candidate.place), seed=generator).random_base2(_POWER)[:count]
     moved = np.clip(np.asarray(candidate.place) + _NEAR * (2.0 * shifts - 1.0), 0.0, 1.0)
     near = [Candidate(candidate.method, tuple(float(share) for share in row)) for row in moved]
-    if not method(candidate.method).draws_rows:
+    if not any(row.draws_rows for row in methods() if row.id == candidate.method):
         return near
     # of a choice among few values many places are the same setting
     other = {setting_of(one).words: one for one in near}
