@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: private help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
+.PHONY: peers private help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -86,6 +86,9 @@ reproduce: $(STAMP) ## the papers' experiments in full, into docs/reproduction.m
 
 docs: $(STAMP) ## regenerate the README table and the pictures of the docs
 	$(BIN)/python tools/make_docs.py
+
+peers: $(STAMP) ## release the demo table with three other tools, audit them, write docs/other-tools.md (installs them from PyPI for once)
+	$(BIN)/python tools/make_peers.py
 
 extras: $(STAMP) ## measure what each extra weighs, into README.md
 	$(BIN)/python tools/make_extras.py

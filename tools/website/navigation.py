@@ -14,6 +14,7 @@ SECTIONS = {
         "guide/choosing-a-method",
         "guide/reading-a-report",
         "guide/recipes",
+        "other-tools",
         "databases",
         "spark",
         "collaboration",

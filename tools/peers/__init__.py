@@ -1,0 +1,1 @@
+"""Releases by other tools, and what others say of them."""
