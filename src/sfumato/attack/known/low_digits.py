@@ -49,11 +49,29 @@ def digits_after(column: FloatArray) -> Iterator[tuple[float, FloatArray]]:
     for unit in units():
         if largest * unit > _LARGEST:
             return
-        scaled = column * unit
-        rest = scaled - np.floor(scaled)
-        rest = np.where(rest > 1 - 1e-6 * np.maximum(1e-3, np.abs(scaled) * 1e-9), 0.0, rest)
+        rest = digits_at(column, unit)
         if np.ptp(rest) > 0:
             yield unit, rest
+
+
+def digits_at(column: FloatArray, unit: float) -> FloatArray:
+    """Return what stands behind one place of a column's digits, from 0 to 1.
+
+    Parameters
+    ----------
+    column : array of shape (n,)
+        Released values.
+    unit : float
+        Of `units`.
+
+    Examples
+    --------
+    >>> digits_at(np.array([0.25, 1.5]), 2.0)
+    array([0.5, 0. ])
+    """
+    scaled = column * unit
+    rest = scaled - np.floor(scaled)
+    return np.where(rest > 1 - 1e-6 * np.maximum(1e-3, np.abs(scaled) * 1e-9), 0.0, rest)
 
 
 def _ranked(table: FloatArray) -> FloatArray:
@@ -85,13 +103,13 @@ def telling_digits(
     """
     wanted = _ranked(hidden)
     scores = np.zeros(hidden.shape[1])
-    best: list[tuple[float, FloatArray]] = [(0.0, np.empty(0))] * hidden.shape[1]
-    for column in released.T:
+    best: list[tuple[float, int, float]] = [(0.0, 0, 1.0)] * hidden.shape[1]
+    for k, column in enumerate(released.T):
         deadline.check()
-        read = list(digits_after(column))
+        read = list(digits_after(column[rows]))  # those of everybody are read where they tell something
         if not read:
             continue
-        digits = np.column_stack([rest[rows] for _, rest in read])
+        digits = np.column_stack([rest for _, rest in read])
         found = wanted.T @ _ranked(digits)
         # few people have one order by chance in some digits, but never stand on a line by chance
         straight = np.abs(_centred(hidden).T @ _centred(digits))
@@ -99,8 +117,8 @@ def telling_digits(
         for j, place in enumerate(score.argmax(axis=1)):
             if score[j, place] > scores[j]:
                 scores[j] = score[j, place]
-                best[j] = (float(found[j, place]), read[place][1])
-    return best
+                best[j] = (float(found[j, place]), k, read[place][0])
+    return [(follows, digits_at(released[:, k], unit)) for follows, k, unit in best]
 
 
 class LowDigits(Attack):

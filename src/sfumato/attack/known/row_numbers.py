@@ -10,11 +10,12 @@ from scipy.spatial import cKDTree
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_links
-from sfumato.attack.known.low_digits import digits_after, telling_digits
+from sfumato.attack.known.low_digits import digits_after, digits_at, telling_digits
 from sfumato.attack.known.place_digits import find_speed, on_circle
 
 _SURE = 0.98
 _FEWEST = 20  # known rows, without which a speed cannot be told from chance
+_GLANCE = 5_000  # rows on which digits are tried
 _DIGITS = 100  # of a column that are looked at
 
 
@@ -67,16 +68,21 @@ class RowNumbers(Attack):
         held = knowledge.places
         if len(held.rows) < _FEWEST:
             return
+        n, tried = knowledge.n_rows, _DIGITS * knowledge.released.shape[1]
+        others = np.setdiff1d(np.random.default_rng([n, 61]).permutation(n)[:_GLANCE], held.rows)
+        some = np.concatenate([held.rows, others])  # digits of everybody are read where they tell something
         for column in knowledge.released.T:
             best = None
-            for _, rest in digits_after(column):
+            for unit, rest in digits_after(column[some]):
                 deadline.check(len(rest))
-                turns = on_circle(rest)
-                found = find_speed(turns, held.rows, held.numbers, tried=_DIGITS * knowledge.released.shape[1])
-                if found is not None and (best is None or found[2] < best[1][2]):
-                    best = (turns, found)
+                found = find_speed(on_circle(rest), np.arange(len(held.rows)), held.numbers, tried=tried)
+                if found is not None and (best is None or found[2] < best[0]):
+                    best = (found[2], unit)
             if best is not None:
-                yield best
+                turns = on_circle(digits_at(column, best[1]))
+                found = find_speed(turns, held.rows, held.numbers, tried=tried)
+                if found is not None:
+                    yield turns, found
 
 
 def _points(turns: FloatArray) -> FloatArray:
