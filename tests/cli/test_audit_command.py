@@ -96,3 +96,23 @@ def test_membership_needs_the_method_and_stands_in_the_output(files: tuple[str, 
         done = CliRunner().invoke(sfumato, [*asked, "--method", "rdp"])
     assert done.exit_code == 0, done.output
     assert "Who is in the table is told" in done.output
+
+
+@pytest.mark.usefixtures("few_clusters")
+def test_a_category_that_stays_is_told_unless_it_is_named(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3)
+    town = draw.choice(["Ulm", "Bonn", "Kiel"], 300)
+    for name in ("original.csv", "released.csv"):
+        pl.DataFrame({"town": town, "age": draw.normal(size=300), "size": draw.normal(size=300)}).write_csv(
+            tmp_path / name
+        )
+    asked = ["audit", str(tmp_path / "original.csv"), str(tmp_path / "released.csv"), "--attack", "nearest"]
+    told, named, wrong = (
+        CliRunner().invoke(sfumato, [*asked, *more]) for more in ([], ["--keep", "town"], ["--keep", "twon"])
+    )
+    sentence = "town stands as it is in every row"
+    assert sentence in " ".join(told.output.split())
+    assert named.exit_code == 0, named.output
+    assert sentence not in " ".join(named.output.split())
+    assert wrong.exit_code != 0
+    assert "town" in wrong.output + str(wrong.exception)

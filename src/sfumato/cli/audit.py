@@ -41,6 +41,7 @@ _SHADOWS = 64
 @click.option("--known-rows", type=click.IntRange(min=1), help="How many people the attacker knows.")
 @click.option("--columns", multiple=True, metavar="COL", help="Audit only this column; may be repeated.")
 @click.option("--id", "identifier", multiple=True, metavar="COL", help="Leave this column out; may be repeated.")
+@click.option("--keep", multiple=True, metavar="COL", help="This column was meant to stay as it is; may be repeated.")
 @click.option("--attack", "attacks", multiple=True, help="Run only this attack; may be repeated.")
 @click.option(
     "--effort", type=click.Choice(EFFORTS), help="How hard attacks and utility try. [default: normal, or the policy's]"
@@ -69,6 +70,7 @@ def audit(
     known_rows: int | None,
     columns: tuple[str, ...],
     identifier: tuple[str, ...],
+    keep: tuple[str, ...],
     attacks: tuple[str, ...],
     effort: str | None,
     membership: bool,
@@ -112,8 +114,10 @@ def audit(
         if key is None and receipt is None:
             if membership and method is None:
                 raise click.UsageError("--membership tries the method out: say which with --method, or give --key")
-            found = run_audit(read_table(original), read_table(released), **options)
+            found = run_audit(read_table(original), read_table(released), kept=keep, **options)
         else:
+            if keep:
+                raise click.UsageError("the receipt says which columns were kept: leave --keep out, or --key")
             found = _audit_with_key(original, released, key, receipt, options)
     if report is not None:
         found.to_html(report, command=command_line())
