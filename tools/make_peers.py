@@ -48,9 +48,9 @@ TAIL = """
 A share of new rows of 100% says that no row is anybody's; it does not say that nobody can be found. The grade says what
 an attacker gets: see [what a grade means](concepts/grades.md).
 
-Where many rows are far nearer to one person than to any other, the audit takes the table for a shuffled one: it puts every
-row where it fits best and then attacks in place. Of rows that were drawn between neighbours that overstates what is
-recovered, since rows were put where they are near; that many people have a row of their own is true all the same.
+Where many rows are far nearer to one person than to any other, the audit takes the table for a shuffled one: it puts
+every row where it fits best and then attacks in place. Of rows that were drawn between neighbours that overstates what
+is recovered, since rows were put where they are near; that many people have a row of their own is true all the same.
 
 Repeat it: `make peers`. The releases themselves can be made and audited by hand:
 
