@@ -52,9 +52,10 @@ Where many rows are far nearer to one person than to any other, the audit takes 
 every row where it fits best and then attacks in place. Of rows that were drawn between neighbours that overstates what
 is recovered, since rows were put where they are near; that many people have a row of their own is true all the same.
 
-Repeat it: `make peers`. The releases themselves can be made and audited by hand:
+Repeat it: `make peers`. The releases themselves can be made and audited by hand, with the
+other tool installed:
 
-```python
+```py
 import pandas as pd
 from copulas.multivariate import GaussianMultivariate
 import sfumato as sf

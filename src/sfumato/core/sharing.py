@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -22,22 +21,23 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _threads: ContextVar[int | None] = ContextVar("_threads", default=None)  # None: nobody has said
+_is_helper: ContextVar[bool] = ContextVar("_is_helper", default=False)  # whether a thread does a part of shared work
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 @contextmanager
 def shared_by(threads: int) -> Iterator[None]:
-    """Let work that turns up inside be shared among so many threads, that of libraries with threads of their own, too.
+    """Let work that turns up inside be shared among so many threads.
 
-    Matrix products stay on the thread that asks for them: they are many and small, and their last bits depend on how
-    many threads there are.
+    What libraries do with threads of their own stays on the thread that asks for it: it is many and small, such threads
+    wait for one another in a loop that keeps others from working, and last bits of sums depend on how many there are.
 
     Parameters
     ----------
     threads : int
         What the job has in all.
     """
-    token, libraries = _threads.set(threads), _openmp_threads(threads)
+    token, libraries = _threads.set(threads), _one_openmp_thread()
     try:
         with one_blas_thread():
             yield
@@ -107,7 +107,8 @@ def submit_alone(pool: ThreadPoolExecutor, work: Callable[[T], U], item: T) -> F
 
     def alone() -> U:
         _threads.set(1)
-        _openmp_threads(1)
+        _is_helper.set(True)
+        _one_openmp_thread()
         return work(item)
 
     return pool.submit(copy_context().run, alone)
@@ -133,21 +134,37 @@ class _OneThread:
                 self._limited.restore_original_limits()
 
 
+class _Libraries:
+    """What controls the threads of the libraries that are loaded: looked for once, and once more with scikit-learn.
+
+    Whoever looks holds the lock of the system's loader and waits for the interpreter's; a thread that imports a library
+    holds them the other way round. So threads that share work never look: whoever shares it out has.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._found, self._learnt = Lock(), None, False
+
+    def found(self) -> Any:
+        learnt = "sklearn" in sys.modules
+        if self._found is not None and (_is_helper.get() or self._learnt == learnt):
+            return self._found
+        from threadpoolctl import ThreadpoolController
+
+        with self._lock:
+            self._found, self._learnt = ThreadpoolController(), learnt
+        return self._found
+
+
+_libraries = _Libraries()
+
+
 def _controller() -> Any:
-    return _controller_when("sklearn" in sys.modules)
+    return _libraries.found()
 
 
-@cache
-def _controller_when(_learnt: bool) -> Any:
-    """Return what controls the libraries that are loaded; scikit-learn brings one, and is not always there."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def _openmp_threads(count: int) -> Any:
-    """Let the calling thread, and no other, have so many threads inside libraries that use OpenMP."""
-    return _controller().limit(limits=count, user_api="openmp")
+def _one_openmp_thread() -> Any:
+    """Let the calling thread, and no other, have one thread inside libraries that use OpenMP."""
+    return _controller().limit(limits=1, user_api="openmp")
 
 
 _one_thread = _OneThread()

@@ -211,7 +211,7 @@ def nearest_pairs(first: FloatArray, second: FloatArray, *, most: int | None = N
     --------
     >>> found = nearest_pairs(np.array([[0.0], [5.0]]), np.array([[0.1], [9.0]]))
     >>> found.one.tolist(), found.other.tolist()
-    ([0], [2])
+    ([0, 1], [2, 3])
     """
     both = np.vstack(narrowed(first, second))
     total, index = len(both), RowIndex(both)
