@@ -105,3 +105,17 @@ def test_naming_many_clusterings_side_by_side_finds_the_same(threads) -> None:
         alone = likely_centres(one.steps, one.k, one.words, starts=8, part=200)
         assert np.array_equal(alone[0], centres)
         assert alone[1] == doubt
+
+
+def test_libraries_have_one_thread_of_their_own_wherever_work_is_shared() -> None:
+    # more of them, beside other work, wait for one another in a loop: an audit of seconds took minutes
+    import sklearn.cluster  # noqa: F401
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def theirs(_: object = None) -> set[int]:
+        return {library["num_threads"] for library in threadpool_info()}
+
+    with threadpool_limits(limits=2):
+        with shared_by(3):
+            assert [theirs(), *share(theirs, [0, 1, 2])] == [{1}] * 4
+        assert theirs() == {2}

@@ -125,7 +125,7 @@ class _OneThread:
         with self._lock:
             self._inside += 1
             if self._inside == 1:
-                self._limited = _controller().limit(limits=1, user_api="blas")
+                self._limited = _libraries.found().limit(limits=1, user_api="blas")
 
     def leave(self) -> None:
         with self._lock:
@@ -158,13 +158,9 @@ class _Libraries:
 _libraries = _Libraries()
 
 
-def _controller() -> Any:
-    return _libraries.found()
-
-
 def _one_openmp_thread() -> Any:
     """Let the calling thread, and no other, have one thread inside libraries that use OpenMP."""
-    return _controller().limit(limits=1, user_api="openmp")
+    return _libraries.found().limit(limits=1, user_api="openmp")
 
 
 _one_thread = _OneThread()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
@@ -17,12 +18,12 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
-class Reported(Frozen):
+class Reported(Frozen, ABC):
     """A result with a versioned field `schema`, and a page of its own."""
 
+    @abstractmethod
     def _page(self, command: str | None = None) -> Page:
         """Return the page, with what to type to repeat it."""
-        raise NotImplementedError
 
     def to_json(self) -> str:
         """Return the result as JSON, with a versioned `schema` field."""

@@ -172,6 +172,21 @@ class Attack(ABC):
         """
 
 
+def needs_known_rows(knowledge: Knowledge, needed: int) -> str | None:
+    """Return a reason when fewer people are known than an attack needs.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        What the attacker holds: known rows.
+    needed : int
+        Fewest known rows.
+    """
+    assert knowledge.pairs is not None
+    held = len(knowledge.pairs.rows)
+    return None if held >= needed else f"needs {needed} known rows, {held} are known"
+
+
 def needs_same_columns(knowledge: Knowledge) -> str | None:
     """Return a reason when the release does not have the columns of the original.
 

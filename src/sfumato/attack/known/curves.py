@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 from sfumato.attack.engine.transforms import own_scale
 
@@ -85,8 +85,16 @@ def left_by_neighbours(index: FloatArray, column: FloatArray) -> float:
     return float(((x[1:-1] - guess) ** 2).mean() / max(float(column.var()), 1e-300))
 
 
-def _drawn(index: FloatArray, known: FloatArray, column: FloatArray) -> FloatArray:
-    """Return what the curve through known rows says at some places."""
+def drawn_curve(index: FloatArray, known: FloatArray, column: FloatArray) -> FloatArray:
+    """Return what the curve through known rows says at some places.
+
+    Parameters
+    ----------
+    index : array of shape (p,)
+        The places.
+    known, column : arrays of shape (m,)
+        Where known rows stand, and what they hold; those at one place count with their mean.
+    """
     different, place, counts = np.unique(known, return_inverse=True, return_counts=True)
     means = np.bincount(place.reshape(-1), column) / counts
     return np.asarray(np.interp(index, different, means))
@@ -109,9 +117,7 @@ class Curves(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when too few people are known to draw anything."""
-        assert knowledge.pairs is not None
-        held = len(knowledge.pairs.rows)
-        return None if held >= _FEWEST else f"needs {_FEWEST} known rows, {held} are known"
+        return needs_known_rows(knowledge, _FEWEST)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return what the curves say; nothing for columns of which none can be drawn."""
@@ -124,7 +130,7 @@ class Curves(Attack):
             deadline.check(len(points))
             found = self._best_index(points, rows, column, j)
             if found is not None:
-                guess[:, j] = _drawn(found[knowledge.targets], found[rows], column)
+                guess[:, j] = drawn_curve(found[knowledge.targets], found[rows], column)
                 drawn += 1
         if not drawn:
             raise NothingFoundError("no column is a curve of the release")

@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
 from sfumato.attack.engine.transforms import own_scale
 
@@ -158,10 +158,8 @@ class GroupAffine(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when there are too few known rows for a single map."""
-        assert knowledge.pairs is not None
         needed = min(knowledge.released.shape[1], knowledge.n_columns) + 2 + _SPARE
-        held = len(knowledge.pairs.rows)
-        return None if held >= needed else f"needs {needed} known rows, {held} are known"
+        return needs_known_rows(knowledge, needed)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return target rows, each mapped back by the map of the nearest known row that has one."""

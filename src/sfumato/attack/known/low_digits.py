@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 from sfumato.attack.public.quantile_mapping import rank_levels
 
@@ -138,9 +138,7 @@ class LowDigits(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when too few people are known to be sure."""
-        assert knowledge.pairs is not None
-        held = len(knowledge.pairs.rows)
-        return None if held >= 7 else f"needs 7 known rows, {held} are known"
+        return needs_known_rows(knowledge, 7)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the columns that stand in some digits; nothing for the others."""

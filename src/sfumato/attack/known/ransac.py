@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, Deadline
+from sfumato.attack.engine.interface import Attack, Deadline, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 from sfumato.attack.known.affine import apply_affine, fit_affine
 
@@ -81,10 +81,8 @@ class RansacAffine(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when there are too few known rows to disagree."""
-        assert knowledge.pairs is not None
         needed = min(knowledge.released.shape[1], knowledge.n_columns) + 2
-        held = len(knowledge.pairs.rows)
-        return None if held >= needed else f"needs {needed} known rows, {held} are known"
+        return needs_known_rows(knowledge, needed)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return all target rows mapped back by the map of the agreeing rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, Deadline
+from sfumato.attack.engine.interface import Attack, Deadline, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 
 _PENALTIES = np.logspace(-14, 4, 37)
@@ -67,9 +67,7 @@ class Ridge(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when there are too few known rows."""
-        assert knowledge.pairs is not None
-        held = len(knowledge.pairs.rows)
-        return None if held >= 3 else f"needs 3 known rows, {held} are known"
+        return needs_known_rows(knowledge, 3)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:  # noqa: ARG002 - one small solve
         """Return the predicted target rows."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import snap
-from sfumato.attack.engine.interface import Attack, Deadline
+from sfumato.attack.engine.interface import Attack, Deadline, needs_known_rows
 from sfumato.attack.engine.knowledge import Guess, Knowledge, guess_values
 from sfumato.attack.known.ridge import ridge_map
 
@@ -30,11 +30,9 @@ class StackedReleases(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when there are too few known rows or a release has gaps."""
-        assert knowledge.pairs is not None
         if any(not np.isfinite(other).all() for other in knowledge.releases):
             return "a further release has missing or infinite cells"
-        held = len(knowledge.pairs.rows)
-        return None if held >= 3 else f"needs 3 known rows, {held} are known"
+        return needs_known_rows(knowledge, 3)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the predicted target rows."""

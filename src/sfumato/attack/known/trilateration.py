@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, Deadline
+from sfumato.attack.engine.interface import Attack, Deadline, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 
 
@@ -81,10 +81,8 @@ class Trilateration(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when there are too few known rows."""
-        assert knowledge.pairs is not None
         needed = knowledge.n_columns + 1
-        held = len(knowledge.pairs.rows)
-        return None if held >= needed else f"needs {needed} known rows, {held} are known"
+        return needs_known_rows(knowledge, needed)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:  # noqa: ARG002 - one small solve
         """Return the located target rows."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
+from sfumato.attack.engine.interface import Attack, Deadline, needs_known_rows, needs_same_columns
 from sfumato.attack.linkage.linking import link_best
 
 if TYPE_CHECKING:
@@ -77,13 +77,12 @@ class Directions(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when columns do not correspond, or too few rows are known."""
-        assert knowledge.pairs is not None
         if needs_same_columns(knowledge) is not None:
             return needs_same_columns(knowledge)
-        held, d = len(knowledge.pairs.rows), knowledge.n_columns
+        d = knowledge.n_columns
         if not 2 <= d <= _MOST_COLUMNS:
             return f"needs 2 to {_MOST_COLUMNS} columns"
-        return None if held >= d + 2 else f"needs {d + 2} known rows, {held} are known"
+        return needs_known_rows(knowledge, d + 2)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the rows in the direction of each person."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.attack.catalogue import entry
-from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
+from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows
+from sfumato.attack.known.curves import drawn_curve
 from sfumato.attack.linkage.linking import link_best
 
 if TYPE_CHECKING:
@@ -60,12 +62,6 @@ def _others(known: FloatArray, column: FloatArray) -> FloatArray:
     between = means[left] + share * (means[right] - means[left])
     between = np.where(place == 0, means[1], np.where(place == len(values) - 1, means[-2], between))
     return np.asarray(np.where(alone, between, same))
-
-
-def _curve(known: FloatArray, column: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    values, place, counts = np.unique(known, return_inverse=True, return_counts=True)
-    means = np.bincount(place.reshape(-1), column) / counts
-    return lambda asked: np.asarray(np.interp(asked, values, means))
 
 
 def _likelihood(errors: FloatArray, width: float) -> tuple[float, float, float]:
@@ -116,6 +112,10 @@ def tell_number(known: FloatArray, column: FloatArray) -> Told | None:
     return Told(found - usual, cost)
 
 
+def _by_curve(j: int, known: FloatArray, column: FloatArray, people: FloatArray) -> FloatArray:
+    return drawn_curve(people[:, j], known, column)
+
+
 def _predictors(
     known: FloatArray, column: FloatArray
 ) -> Iterator[tuple[FloatArray, Callable[[FloatArray], FloatArray]]]:
@@ -123,8 +123,7 @@ def _predictors(
     m, d = known.shape
     for j in range(d) if d <= _WIDE else ():
         if np.ptp(known[:, j]) > 0:
-            drawn = _curve(known[:, j], column)
-            yield _others(known[:, j], column), lambda people, j=j, drawn=drawn: drawn(people[:, j])  # type: ignore[misc]
+            yield _others(known[:, j], column), partial(_by_curve, j, known[:, j], column)
     if m < 2 * (d + 1):
         return
     centre, spread = known.mean(axis=0), known.std(axis=0)
@@ -203,9 +202,7 @@ class Forward(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when too few people are known to learn from."""
-        assert knowledge.pairs is not None
-        held = len(knowledge.pairs.rows)
-        return None if held >= _FEWEST else f"needs {_FEWEST} known rows, {held} are known"
+        return needs_known_rows(knowledge, _FEWEST)
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the rows that fit what each person's record becomes."""
