@@ -29,7 +29,10 @@ _NAMES = st.lists(
     max_size=4,
     unique=True,
 )
-_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=6)
+# a backslash before a quote can mean two things, and is refused: leaks/test_dialects.py says how
+_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=6).filter(
+    lambda cell: not cell.endswith("\\") and '\\"' not in cell
+)
 
 
 @st.composite
