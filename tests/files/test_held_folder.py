@@ -63,6 +63,30 @@ def test_a_folder_swept_while_it_is_made_is_made_again(
     let_go(folder, lock)
 
 
+def test_a_folder_locked_anew_while_it_is_swept_stays_with_its_holder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "just-made"
+    folder.mkdir()
+    locks: list[int] = []
+    unlink = Path.unlink
+
+    def then_held(path: Path, missing_ok: bool = False) -> None:
+        unlink(path, missing_ok=missing_ok)
+        if path.name == "lock" and not locks:  # its maker comes just then, and writes
+            lock = workspace._held(folder)
+            assert lock is not None
+            locks.append(lock)
+            (folder / "part").write_text("half")
+
+    monkeypatch.setattr(Path, "unlink", then_held)
+    sweep([folder])
+    assert len(locks) == 1
+    assert (folder / "part").read_text() == "half"
+    let_go(folder, locks[0])
+    assert not folder.exists()
+
+
 class _OsWith:
     """The operating system with another way to open files."""
 

@@ -68,12 +68,34 @@ def hold_new(path: Callable[[], Path]) -> tuple[Path, int]:
 
 
 def let_go(folder: Path, lock: int) -> None:
-    """Remove a folder with everything in it, and let go of its lock."""
+    """Remove a folder with everything in it, and let go of its lock.
+
+    The lock goes last, and what stands in the folder after it belongs to another process: from that moment on it can
+    make a lock of its own there. So nothing is removed twice.
+    """
     for _ in range(2):  # removing can fail, too, for a moment
-        if folder.exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        for part in _parts(folder):
+            with contextlib.suppress(OSError):
+                _remove(part)
+    with contextlib.suppress(OSError):
+        (folder / _LOCK).unlink()
+    with contextlib.suppress(OSError):  # another process was quicker and holds it now
+        folder.rmdir()
     done_with(folder)
     os.close(lock)
+
+
+def _parts(folder: Path) -> list[Path]:
+    with contextlib.suppress(OSError):
+        return [part for part in folder.iterdir() if part.name != _LOCK]
+    return []
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir() and not part.is_symlink():
+        shutil.rmtree(part, ignore_errors=True)
+    else:
+        part.unlink(missing_ok=True)
 
 
 def sweep(folders: Iterable[Path]) -> int:
