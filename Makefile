@@ -51,7 +51,7 @@ browser: $(STAMP) ## the Chromium that the studio's tests drive: install it, or 
 
 tests: $(STAMP) browser ## the tests and the examples in docstrings and docs
 	# three workers on two cores: one of them often waits, for a browser, Java or a disk; threads of the libraries would wait for one another
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist loadgroup
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist loadgroup --durations=10
 
 release-check: $(STAMP) ## the checklist of a release: builds, checks, clean installs (PYTHONS="python3.12 ..."), SBOM, types of the examples
 	$(BIN)/python tools/install_dev.py release
