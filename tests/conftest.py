@@ -39,8 +39,27 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if item.get_closest_marker("fresh_keys"):
         return (yield)
-    with keys_of(item.nodeid):
+    with keys_of(_without_group(item)):
         return (yield)
+
+
+def _without_group(item: pytest.Item) -> str:
+    """Return the name that a test has when it is run alone: pytest-xdist writes its group behind it."""
+    name, at, _ = item.nodeid.rpartition("@")
+    return name if at and _is_grouped(item) else item.nodeid
+
+
+def _is_grouped(item: pytest.Item) -> bool:
+    return item.nodeid.rfind("@") > item.nodeid.rfind("]")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    together = getattr(session.config.option, "loadgroup", False)
+    alone = [item for item in session.items if item.get_closest_marker("xdist_group") and not _is_grouped(item)]
+    if together and alone:  # everything would pass, and take half as long again
+        raise pytest.UsageError(
+            f"pytest-xdist does not know the groups of {len(alone)} tests, such as {alone[0].nodeid}"
+        )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -55,6 +74,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
 LONG = {"told", "demo", "whole", "found", "million", "site", "made"}
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         shared = sorted(LONG & set(getattr(item, "fixturenames", ())))

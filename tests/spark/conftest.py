@@ -36,6 +36,7 @@ _IGNORED = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/spark" in item.nodeid:  # one process, one session
