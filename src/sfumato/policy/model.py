@@ -154,6 +154,7 @@ class Detail(_Strict):
     rows: int | None = Field(default=None, ge=1)
     residual: float | None = Field(default=None, ge=0, le=1)
     loss: float | None = Field(default=None, ge=0, le=1)
+    people: float | None = Field(default=None, ge=0)
 
     @classmethod
     def of(cls, wanted: str | Mapping[str, Any]) -> Detail:
@@ -165,7 +166,7 @@ class Detail(_Strict):
             pass
         raise ParameterError(
             "detail is 'coarse', 'medium' or 'fine', or limits of one's own",
-            hint='atoms, residual and loss are shares of 1, rows is a whole number: {"atoms": 0.02, "rows": 10}',
+            hint='atoms, residual and loss are shares of 1, rows and people numbers: {"atoms": 0.02, "rows": 10}',
         )
 
     @property

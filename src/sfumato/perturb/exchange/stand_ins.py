@@ -19,6 +19,7 @@ from sfumato.perturb.exchange.swaps import Dice
 from sfumato.perturb.guard.leverage import Leverage
 
 _MOST, _SHARE = 6, 4  # rows of a group that hold another row's value: so many at most, one in so many, one at least
+_FARTHEST = 3.5  # times the median distance from the middle of a group
 _WHO, _WHOSE = 1 << 40, 1 << 41  # counters of the dice
 
 
@@ -58,7 +59,7 @@ def _far_cells(setting: Setting, values: Floats, of: Integers, n_groups: int) ->
     far = np.zeros(values.shape, dtype=bool)
     if numbers:
         inside = setting.space.coordinates(values)[numbers]
-        leverage = Leverage.of_sample(inside, of, n_groups)
+        leverage = Leverage.of_sample(inside, of, n_groups, _FARTHEST)
         away = np.abs(inside - leverage.middles[of].T)
         far[numbers] = leverage.far(inside, of) & (away > leverage.farthest[of] / sqrt(len(numbers)))
     return far

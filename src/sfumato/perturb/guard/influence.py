@@ -17,12 +17,17 @@ from sfumato.core.variates import normal
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.regions import Regions
 
-_PEOPLE = 6.0  # standard deviations of an atom by which its sum is moved: what three dozen people make
 _ROOM = 0.5  # share of the way to the walls that the noise may use
 
 
 def mean_noise(
-    atoms: Atoms, variances: Floats, small: Flags, regions: Regions, names: Sequence[str], streams: Streams
+    atoms: Atoms,
+    variances: Floats,
+    small: Flags,
+    regions: Regions,
+    names: Sequence[str],
+    streams: Streams,
+    people: float,
 ) -> Floats:
     """Return how far the mean of each atom is moved, shape (a, d).
 
@@ -36,13 +41,15 @@ def mean_noise(
         In which the means stay.
     names : sequence of str
         The columns.
+    people : float
+        Standard deviations of an atom by which its sum is moved.
     """
     deviations = np.sqrt(variances)
     if small.any():
         of_large = deviations[~small] if not small.all() else deviations
         deviations[small] = np.sort(of_large, axis=0)[len(of_large) // 2]
     words = [normal(streams.scalars("means", name, len(atoms))) for name in names]
-    noise = np.stack(words, axis=1) * deviations * (_PEOPLE / atoms.counts)[:, None]
+    noise = np.stack(words, axis=1) * deviations * (people / atoms.counts)[:, None]
     every, near = np.arange(len(atoms)), regions.nearness(atoms.means)
     room = regions.reach(np.ascontiguousarray(atoms.means.T), np.ascontiguousarray(noise.T), every, near)
     noise *= np.minimum(1.0, _ROOM * room)[:, None]

@@ -45,18 +45,21 @@ class Detail:
         `loss` allows it is given up, and the release says so.
     loss : float
         Share of the labels that atoms may give up to leave more variance inside.
+    people : float
+        Standard deviations of an atom by which its sum is moved: a few times what the farthest of its people makes.
     """
 
     atoms: float
     rows: int
     residual: float
     loss: float
+    people: float
 
 
 DETAILS: Mapping[str, Detail] = {
-    "coarse": Detail(0.01, 20, 0.25, 0.04),
-    "medium": Detail(0.03, 5, 0.15, 0.02),
-    "fine": Detail(0.08, 5, 0.05, 0.01),
+    "coarse": Detail(0.01, 20, 0.25, 0.04, 24.0),
+    "medium": Detail(0.03, 5, 0.15, 0.02, 18.0),
+    "fine": Detail(0.08, 5, 0.05, 0.01, 6.0),
 }
 
 
@@ -76,7 +79,7 @@ def detail_of(wanted: str | Mapping[str, Any]) -> Detail:
     for name, value in given.items():
         if name not in usual or isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise ParameterError(
-                f"detail cannot take {name!r} so", hint="atoms, residual and loss are shares, rows is a number of rows"
+                f"detail cannot take {name!r} so", hint="atoms, residual and loss are shares, rows and people are numbers"
             )
     return Detail(**(usual | given))
 

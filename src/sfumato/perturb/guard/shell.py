@@ -330,6 +330,11 @@ class GuardShell(Perturber):
         return has_ladder(self.clusterings)
 
     @property
+    def _people(self) -> float:
+        """Deviations of an atom by which its sum is moved; clusterings of one's own take no other detail."""
+        return detail_of(self.detail if self._on_ladder else "medium").people
+
+    @property
     def _exact(self) -> bool:
         """Whether every kept centre stays exactly where it is."""
         return bool(getattr(self, "exact_centres", False))

@@ -184,7 +184,7 @@ class Parameter:
                 "perturber": "a perturber of sfumato",
                 "clusterings": "'ladder', or some of it, numbers of k-means clusters, names ('ward 5'), fitted ones",
                 "scalings": "some of 'std', 'range' and 'raw'",
-                "detail": "'coarse', 'medium', 'fine', or limits by name: atoms, rows, residual, loss",
+                "detail": "'coarse', 'medium', 'fine', or limits by name: atoms, rows, residual, loss, people",
                 "decimals": "an integer, or one for each column by name",
                 "bounds": "(low, high) for each column by name, or one for all",
                 "kinds": "a kind for each column by name",

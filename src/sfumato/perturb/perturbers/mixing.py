@@ -69,8 +69,9 @@ class AtomMixing(GuardShell):
     detail : "coarse", "medium", "fine", or mapping of str to number
         How finely the ladder may cut the table, or limits of one's own: `atoms` (most groups of like rows, as a share
         of the rows), `rows` (fewest rows of a group), `residual` (share of the median column's variance that must be
-        left inside groups), `loss` (share of the labels that may be given up for that). Default: "medium", which is
-        0.03, 5, 0.15 and 0.02.
+        left inside groups), `loss` (share of the labels that may be given up for that), `people` (deviations by which
+        the sum of a group is moved, against one person's influence). Default: "medium", which is 0.03, 5, 0.15, 0.02
+        and 18.
     min_atom : int
         Smallest atom, in rows, whose mean is kept. Default: 5.
     exact_centres : bool
@@ -224,11 +225,12 @@ class AtomMixing(GuardShell):
         alone, few = bool(self.exact_centres), int(self.min_atom)
         mixed = mix_collected(atoms, pool, company, rows, of, streams, alone=alone, min_rows=few)
         is_small = small[of]
-        around, own = mixed[:, is_small] * self._share, of[is_small]
+        share = self._share / (1.0 if found.leverage is None else found.leverage.shrinks)
+        around, own = mixed[:, is_small] * share, of[is_small]
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
-            noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams)
+            noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, self._people)
         placed = place_atoms(
             atoms,
             pool,
@@ -242,7 +244,7 @@ class AtomMixing(GuardShell):
             spikes=variances == 0.0 if atoms.named.marks else None,
         )
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
-        spread = column_spread(atoms, small, variances, quiet, self._share, draw)
+        spread = column_spread(atoms, small, variances, quiet, share, draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = Scatters(
             np.where(drawn, np.cumsum(drawn) - 1, -1),
