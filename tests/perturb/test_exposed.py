@@ -55,6 +55,26 @@ def test_who_is_far_from_everybody_is_not_released_and_the_others_are_as_if_they
     assert np.abs(released).max() < 1.5 * np.abs(left).max()
 
 
+def test_who_is_clipped_is_released_and_does_not_stand_out() -> None:
+    rows, far = crowd()
+    method = AtomMixing(insecure_seed=3, draws=1, exposed="clip")
+    released = method.fit_transform(rows)
+    assert released.shape == rows.shape
+    assert method.held_back_rows() == ()
+    left = np.delete(rows, far, axis=0)
+    assert np.abs(rows[far]).max() > 20 * np.abs(left).max()
+    assert np.abs(released).max() < 2 * np.abs(left).max()
+    farthest = np.argsort(-np.linalg.norm(released - released.mean(axis=0), axis=1))[: len(far)]
+    assert not set(farthest) & set(far)
+    assert not np.array_equal(released, AtomMixing(insecure_seed=3, draws=1, exposed="publish").fit_transform(rows))
+
+
+def test_only_mixed_rows_can_be_clipped() -> None:
+    for method in (AtomExchange(exposed="clip"), Guarded(AdditiveNoise(scale=0.5), exposed="clip")):
+        with pytest.raises(ParameterError, match="exposed"):
+            method.fit_transform(crowd()[0])
+
+
 @pytest.mark.parametrize("make", METHODS, ids=["mix", "exchange", "guard"])
 def test_batches_and_row_numbers_of_the_whole_table_find_the_same_rows(make) -> None:
     rows, far = crowd()

@@ -42,24 +42,22 @@ _OTHER_SCALINGS = Parameter(
     "scalings in which k-means is kept, too: standard deviations, ranges, raw values",
     choices=("std", "range", "raw"),
 )
-_EXPOSED = (
-    Parameter(
-        "exposed",
-        "choice",
-        "hold back",
-        "what becomes of people for whom k-means makes a cluster of fewer than ten: hold back or publish",
-        choices=("hold back", "publish"),
-    ),
-    Parameter(
-        "most_held_back",
-        "number",
-        None,
-        "share of the rows that may be held back; None takes 0.01, and of small tables up to 40 rows",
-        optional=True,
-        low=0.0,
-        high=1.0,
-    ),
+_MOST_HELD_BACK = Parameter(
+    "most_held_back",
+    "number",
+    None,
+    "share of the rows that may be held back; None takes 0.01, and of small tables up to 40 rows",
+    optional=True,
+    low=0.0,
+    high=1.0,
 )
+
+
+def _exposed(*choices: str) -> tuple[Parameter, Parameter]:
+    said = f"what becomes of people for whom k-means makes a cluster of fewer than ten: {' or '.join(choices)}"
+    return Parameter("exposed", "choice", "hold back", said, choices=choices), _MOST_HELD_BACK
+
+
 _FINISHING = (
     Parameter("decimals", "decimals", None, "decimals of the released columns; integers have none", optional=True),
     Parameter("bounds", "bounds", None, "smallest and largest value of a column", optional=True),
@@ -119,7 +117,7 @@ METHODS: tuple[Method, ...] = (
                 quick=1,
             ),
             *_FINISHING,
-            *_EXPOSED,
+            *_exposed("hold back", "clip", "publish"),
         ),
         known_breaks=(),
     ),
@@ -174,7 +172,7 @@ METHODS: tuple[Method, ...] = (
                 quick=1,
             ),
             _FINISHING[0],
-            *_EXPOSED,
+            *_exposed("hold back", "publish"),
         ),
         known_breaks=(),
     ),
@@ -197,7 +195,7 @@ METHODS: tuple[Method, ...] = (
             _SCALING,
             Parameter("min_atom", "integer", 5, "smallest group of like rows whose mean is kept", low=2),
             *_FINISHING,
-            *_EXPOSED,
+            *_exposed("hold back", "publish"),
         ),
         known_breaks=(),
     ),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.cluster.lattice_kmeans import Asked, likely_centres_of
 from sfumato.cluster.lattice_rounds import nearest_and_cost
+from sfumato.core.linear import sum_in_order
 from sfumato.core.passes import Facts, ask, fill, run_rounds
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.sharing import share
@@ -36,6 +37,7 @@ _MOST = 0.01  # share of the rows that may be held back
 _MOST_OF_FEW, _FEW = 0.03, 40  # the same of a small table, up to so many rows
 _USUAL = 50  # rows that a cluster has on average where people without company are looked for
 _ROUNDS = 12
+_NEAR = 0.99  # share of the rows that are near enough when others are clipped
 _STARTS, _MORE_STARTS, _SMALL_TABLE = 8, 24, 1 << 12  # of k-means, and of a small table, for which it takes no time
 _LOOKED_AT = (2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 20)  # of the ladder: who has no company at 7 has none at 6 or 8
 
@@ -184,6 +186,24 @@ def _in_small_clusters(found: Sequence[tuple[Space, Floats, Flags]], most: int) 
     alone = np.bincount(marks, minlength=int(offsets[-1]))[marks] < COMPANY
     rows = numbers[alone].astype(np.int64)
     return np.sort(rows) if len(rows) <= most else rows[:0]
+
+
+def clipped(space: Space, sample: Floats) -> Floats:
+    """Return rows of which the farthest are drawn nearer, in their own direction; shape (m, d).
+
+    Whose clusterings are named then has no far row to make a cluster for; the others may belong elsewhere for it.
+
+    Parameters
+    ----------
+    sample : array of shape (m, d)
+        Rows of the table.
+    """
+    inside = space.enter(np.ascontiguousarray(sample.T))
+    middle = np.sort(inside, axis=1)[:, inside.shape[1] // 2, None]
+    distance = np.sqrt(sum_in_order(((inside - middle) ** 2).T))
+    farthest = np.sort(distance)[int(_NEAR * (len(distance) - 1))]
+    near = np.where(distance > farthest, farthest / np.maximum(distance, farthest), 1.0) if farthest > 0 else 1.0
+    return np.ascontiguousarray(space.leave(middle + (inside - middle) * near).T)
 
 
 def with_company(named: Named, sample: Floats, n_rows: int) -> Named:

@@ -27,6 +27,7 @@ from sfumato.perturb.guard.exposed import (
     COMPANY,
     FEWEST_ROWS,
     SAMPLE_ROWS,
+    clipped,
     exposed_rounds,
     looked_at,
     most_held_back,
@@ -184,8 +185,9 @@ class GuardShell(Perturber):
         own = super()._own_parameters()
         if not self.other_scalings:
             own.pop("other_scalings", None)
-        for name in ("exposed", "most_held_back"):  # who is held back shows in the table that is left
-            own.pop(name, None)
+        own.pop("most_held_back", None)
+        if self.exposed != "clip":  # who is held back shows in the table that is left
+            own.pop("exposed", None)
         if isinstance(self.clusterings, str):
             return own
         if not self._on_ladder:
@@ -272,20 +274,25 @@ class GuardShell(Perturber):
                 f"{others + len(rows):,} of {facts.n_rows:,} rows are in clusters of fewer than {COMPANY} people, "
                 f"and at most {most:,} may be held back",
                 hint='name fewer clusters or clusterings="ladder", take logarithms of columns with far values, allow '
-                'more with most_held_back=0.05, or publish them with exposed="publish"',
+                'more with most_held_back=0.05, draw them nearer with exposed="clip", or publish them with '
+                'exposed="publish"',
             )
         return rows
 
     @property
     def _fewest_rows(self) -> int:
-        return self.fewest_rows if self.exposed == "hold back" and not self._exact else 0
+        return self.fewest_rows if self.exposed != "publish" and not self._exact else 0
 
     def _holds_back(self, facts: Facts) -> bool:
-        """Whether people without company are left out, and clusters of few people are not kept.
+        """Whether people without company are left out."""
+        return self.exposed == "hold back" and self._wants_company(facts)
+
+    def _wants_company(self, facts: Facts) -> bool:
+        """Whether clusters of few people are not kept.
 
         In a table of few people nobody has company, and none is handed out unless the owner insists.
         """
-        return self.exposed == "hold back" and not self._exact and facts.n_rows >= FEWEST_ROWS
+        return self.exposed != "publish" and not self._exact and facts.n_rows >= FEWEST_ROWS
 
     def _wanted(self, facts: Facts, *, categories: bool) -> Sequence[Any]:
         """Return the clusterings to keep, one by one, that are k-means, k-prototypes or fitted clusterers."""
@@ -358,10 +365,11 @@ class GuardShell(Perturber):
         space = self._space(facts, moments, rows)
         wanted = self._wanted(facts, categories=False)
         weights = other_weights(facts, moments, space, self.other_scalings)
+        near = clipped(space, rows) if self.exposed == "clip" else rows
         named = name_clusterings(
-            space, wanted, rows, sample.labels(), streams, self._care, ladder=ladder, weights=weights, foreign=foreign
+            space, wanted, near, sample.labels(), streams, self._care, ladder=ladder, weights=weights, foreign=foreign
         )
-        if self._holds_back(facts):
+        if self._wants_company(facts):
             named = with_company(named, rows, facts.n_rows)
         sums = yield from ask(ClusterSums(space, named))
         atoms, joined, leverage = sums.atoms(), None, None

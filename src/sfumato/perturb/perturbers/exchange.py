@@ -282,7 +282,7 @@ class AtomExchange(GuardShell):
         named = name_clusterings(
             space, wanted, rows, sample.labels(), streams, care, ladder=ladder, weights=weights, foreign=foreign
         )
-        if self._holds_back(facts):
+        if self._wants_company(facts):
             named = with_company(named, rows, facts.n_rows)
 
         gaps = {**self._gaps, **{name: held[0] for name, held in coding.held.items()}}

@@ -95,10 +95,12 @@ class AtomMixing(GuardShell):
         Decimals of the released columns; integer columns always have none.
     bounds : mapping of column to (low, high), optional
         Lowest and highest value of columns that the release must keep. Default: None.
-    exposed : "hold back" or "publish"
+    exposed : "hold back", "clip" or "publish"
         What becomes of people without company, who are far from ten others or for whom k-means makes a cluster of
         fewer: "hold back" leaves their rows out of the release (`held_back_rows` lists them), and no cluster of so few
-        is kept. "publish" keeps every row and every cluster, however small. Default: "hold back".
+        is kept. "clip" keeps no such cluster either, and releases these rows drawn nearer: the clusterings are those of
+        a table whose farthest hundredth is, and many others may belong elsewhere for it. "publish" keeps every row and
+        every cluster, however small. Default: "hold back".
     most_held_back : number, optional
         Share of the rows that may be held back. Beyond it the ladder keeps no cluster for them, and clusterings of
         one's own are refused. None (default): a hundredth, and of a small table up to 40 rows, at most 3 in 100.
