@@ -79,7 +79,8 @@ def detail_of(wanted: str | Mapping[str, Any]) -> Detail:
     for name, value in given.items():
         if name not in usual or isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise ParameterError(
-                f"detail cannot take {name!r} so", hint="atoms, residual and loss are shares, rows and people are numbers"
+                f"detail cannot take {name!r} so",
+                hint="atoms, residual and loss are shares, rows and people are numbers",
             )
     return Detail(**(usual | given))
 

@@ -1,8 +1,9 @@
 """How far one person can draw an atom: rows far from the middle of their atom count as if they stood nearer.
 
 Mean and scatter of an atom are those of its people, and a person who stands far out decides both: whoever has a
-similar table could tell by them whether this person is in it. So a row counts at most a little beyond the usual distance
-from the middle of its atom, in its own direction. Middle and distance are medians, which one person cannot move far.
+similar table could tell by them whether this person is in it. So a row counts at most a little beyond the usual
+distance from the middle of its atom, in its own direction. Middle and distance are medians, which one person cannot
+move far.
 """
 
 from __future__ import annotations
