@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-FEW = 0.3  # of a group's rows at most hold a value twice that another one has lost, those that stand far out included
+FEW = 0.25  # of a group's rows at most hold a value twice that another one has lost
 
 
 def exchanged(before: pl.Series, after: pl.Series) -> bool:

@@ -19,7 +19,7 @@ from sfumato.perturb.exchange.swaps import Dice
 from sfumato.perturb.guard.leverage import Leverage
 
 _MOST, _SHARE = 6, 4  # rows of a group that hold another row's value: so many at most, one in so many, one at least
-_FARTHEST = 1.5  # times the median distance from the middle of a group
+_FARTHEST = 3.5  # times the median distance from the middle of a group
 _WHO, _WHOSE = 1 << 40, 1 << 41  # counters of the dice
 
 
