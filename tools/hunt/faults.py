@@ -38,7 +38,7 @@ def calls_of(kind: str) -> Counter[str]:
     with tempfile.TemporaryDirectory() as name:
         folder = _prepared(Path(name))
         log = folder.parent / "log"
-        pid, _ = _traced(folder, kind, ["-e", f"trace={','.join(CALLS)}", "-o", str(log)])
+        pid, _ = _traced(folder, kind, ["-f", "-e", f"trace={','.join(CALLS)}", "-o", str(log)])
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.startswith(f"{pid} ")]
         found = (re.match(r"\d+ +(\w+)\(", line) for line in lines)
         return Counter(match[1] for match in found if match)
@@ -118,7 +118,8 @@ def _traced(folder: Path, kind: str, options: list[str] | None, *, force: bool =
     tracer = None
     if options is not None:
         os.waitpid(pid, os.WUNTRACED)
-        tracer = subprocess.Popen(["strace", "-f", "-q", *options, "-p", str(pid)], stderr=subprocess.DEVNULL)
+        # without -f only the calls of the first thread fail: others wake the threads of libraries, and write no files
+        tracer = subprocess.Popen(["strace", "-q", *options, "-p", str(pid)], stderr=subprocess.DEVNULL)
         while b"TracerPid:\t0\n" in Path(f"/proc/{pid}/status").read_bytes() and tracer.poll() is None:
             time.sleep(0.002)
         os.kill(pid, signal.SIGCONT)

@@ -75,7 +75,10 @@ class CsvSink:
         return csv_cells(frame, self._numbers)
 
     def encode(self, packed: pl.DataFrame) -> memoryview:
-        """Return lines; a missing cell is empty, an empty text is "", so that it stays one."""
+        """Return lines; a missing cell is empty, an empty text is "", so that it stays one.
+
+        In a file of one column a missing cell is "", too: most readers skip empty lines, and would lose the row.
+        """
         text = io.BytesIO()
         packed.write_csv(
             text,
@@ -83,6 +86,7 @@ class CsvSink:
             quote_style="necessary",
             separator=self._style.separator,
             line_terminator=self._style.line_end,
+            null_value='""' if packed.width == 1 else None,
         )
         return text.getbuffer()
 
