@@ -90,7 +90,11 @@ def picture_of_a_report() -> None:
     table = demo_table()
     numbers = [name for name, kind in table.schema.items() if kind.is_numeric()]
     method = sf.perturb.AtomMixing(key=sf.Key.from_insecure_seed(2003), columns=numbers)  # nothing is protected here
-    audit = sf.audit(table, method.fit_transform(table), method=method)
+    released = method.fit_transform(table)
+    held_back = method.held_back_rows()
+    kept = table.with_row_index("row").filter(~pl.col("row").is_in(held_back)).drop("row")
+    others = [name for name in table.columns if name not in numbers]
+    audit = sf.audit(kept, released, method=method, kept=others)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_file = Path(folder) / "audit.html"
         audit.to_html(page_file, command="sfumato audit customers.csv released.csv --report audit.html")
