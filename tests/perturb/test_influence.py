@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sfumato.attack.shadows.membership import membership
 from sfumato.attack.shadows.one_row import one_row_difference
 from sfumato.perturb import AtomExchange, AtomMixing
 from sfumato.perturb.guard.leverage import Leverage
@@ -43,3 +44,15 @@ def test_far_rows_count_at_a_few_usual_distances_and_others_as_they_are() -> Non
     near = ~leverage.far(rows, of)
     assert 100 <= near.sum() < 199, "most of them"
     assert np.array_equal(counted[:, near], rows[:, near])
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.HeldBackWarning")
+def test_who_is_in_a_table_of_ordinary_clusters_is_hardly_told_and_is_told_without_the_noise() -> None:
+    rng = np.random.default_rng(1300)
+    group, centres = rng.integers(0, 5, 1300), 2.5 * rng.normal(size=(5, 6))
+    rows = np.round(centres[group] + rng.normal(size=(1300, 6)) * rng.uniform(0.5, 1.5, 6), 2)
+    told = membership(AtomMixing(draws=1), rows, shadows=48)
+    assert told.auc_exposed <= 0.6
+    assert told.tpr_exposed <= 0.03
+    bare = membership(AtomMixing(draws=1, detail={"people": 0}), rows, shadows=48)
+    assert bare.auc_exposed > 0.65, "a fair test"
