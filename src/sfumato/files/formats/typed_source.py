@@ -9,11 +9,14 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 
+from sfumato.core.system import address_space
 from sfumato.exceptions import DataError
+from sfumato.files.formats.arrow_lengths import longest_buffer
 from sfumato.files.same_file import SameFile
 from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
 _BATCH_CELLS = 1 << 21
+_MOST_BYTES = 1 << 36  # of one buffer when it is unpacked
 # a damaged file can make the reader panic, which is no ordinary exception; what it says may quote cells
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
 
@@ -75,6 +78,8 @@ class TypedSource:
 
     def _look(self, file: Path) -> tuple[dict[str, pl.DataType], int]:
         try:
+            if self.kind != "parquet" and longest_buffer(file) > (address_space() or _MOST_BYTES):
+                raise ValueError("a buffer that no memory can hold")
             scan = self._scan(file)
             return dict(scan.collect_schema()), int(scan.select(pl.len()).collect().item())
         except UNREADABLE:
