@@ -112,7 +112,7 @@ class AtomMixing(GuardShell):
     >>> import numpy as np
     >>> table = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)) + c for c in (0.0, 9.0, 30.0)])
     >>> released = AtomMixing(clusterings=[3], insecure_seed=1).fit_transform(table)
-    >>> bool(np.allclose(released[:50].mean(axis=0), table[:50].mean(axis=0), atol=0.2))
+    >>> bool(np.allclose(released[:50].mean(axis=0), table[:50].mean(axis=0), atol=0.5))
     True
     >>> bool((released == table).any())
     False
