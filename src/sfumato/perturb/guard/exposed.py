@@ -26,6 +26,7 @@ from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.perturb.guard.collected import Collected, WholeTable
 from sfumato.perturb.guard.isolated import MOST_ROWS, isolated
+from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space, find_space
 from sfumato.perturb.guard.wanted import is_count, rungs
@@ -199,11 +200,11 @@ def clipped(space: Space, sample: Floats) -> Floats:
         Rows of the table.
     """
     inside = space.enter(np.ascontiguousarray(sample.T))
-    middle = np.sort(inside, axis=1)[:, inside.shape[1] // 2, None]
-    distance = np.sqrt(sum_in_order(((inside - middle) ** 2).T))
+    middle = np.sort(inside, axis=1)[:, inside.shape[1] // 2]
+    distance = np.sqrt(sum_in_order((inside.T - middle) ** 2))
     farthest = np.sort(distance)[int(_NEAR * (len(distance) - 1))]
-    near = np.where(distance > farthest, farthest / np.maximum(distance, farthest), 1.0) if farthest > 0 else 1.0
-    return np.ascontiguousarray(space.leave(middle + (inside - middle) * near).T)
+    one = Leverage(middle[None, :], np.array([farthest]))  # the whole table as one atom
+    return np.ascontiguousarray(space.leave(one.clip(inside, np.zeros(len(sample), dtype=np.int64))).T)
 
 
 def with_company(named: Named, sample: Floats, n_rows: int) -> Named:
