@@ -178,3 +178,15 @@ def test_constant_columns_are_released_with_a_warning(tmp_path: Path) -> None:
     data.write_text("a,b\n" + "".join(f"{i},7\n" for i in range(50)))
     with pytest.warns(ConstantColumnWarning, match="b"):
         sf.release(data, tmp_path / "out.csv", key=tmp_path / "my.key", method="adp")
+
+
+def test_numbers_of_rows_without_a_name_are_a_column_like_others(tmp_path: Path) -> None:
+    # as pandas and R write them by default
+    data = tmp_path / "data.csv"
+    data.write_text("\n".join(f"{i or ''},{line}" for i, line in enumerate(GOOD.splitlines())) + "\n")
+    done = release(tmp_path, data, "--id", "id", "--id", "unnamed", "-m", "adp")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out.csv").read_text().splitlines()[0] == "age,wage"
+    twice = tmp_path / "twice.csv"
+    twice.write_text(GOOD.replace("id,age,wage", ",age,"))
+    assert "column 3 has no name" in message(release(tmp_path, twice, "--force"))

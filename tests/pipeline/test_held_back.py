@@ -106,6 +106,26 @@ def test_an_audit_with_the_receipt_looks_at_those_who_were_released(released) ->
     assert found.grade != "F"  # as it would be if rows did not stand beside their own
 
 
+def test_a_release_with_categories_audits_itself_without_them(tmp_path: Path) -> None:
+    # the original is counted once, whoever is held back: twice, and its texts were values that no row had
+    rows, far = crowd(300)
+    table = pl.DataFrame(rows.round(2), schema=["a", "b", "c", "d"])
+    table.with_columns(town=pl.Series(["x", "y", "z"] * (len(rows) // 3))).write_csv(tmp_path / "in.csv")
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[audit]\nmin_grade = "D"\neffort = "quick"\n')
+    done = sf.release(
+        tmp_path / "in.csv",
+        tmp_path / "out.csv",
+        key=KEY,
+        policy=policy,
+        method="exchange",
+        parameters={"draws": 1},
+        report=tmp_path / "page.html",
+    )
+    assert done.held_back == len(far)
+    assert f"{len(far)} row(s) were held back" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_a_table_of_few_people_is_refused_unless_the_owner_insists(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(GuardShell, "fewest_rows", FEWEST_ROWS)
     pl.DataFrame(crowd(FEWEST_ROWS - 1)[0].round(2), schema=["a", "b", "c", "d"]).write_csv(tmp_path / "in.csv")

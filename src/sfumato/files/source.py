@@ -24,6 +24,7 @@ from sfumato.files.numbers import is_number
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 _MOST_COLUMNS = 10_000
+_UNNAMED = "unnamed"
 _LONGEST = 256
 
 
@@ -169,6 +170,18 @@ class RowsLeft:
         """Read the table once; see `Source`."""
         for raw in self._source.batches(columns, numbers):
             yield raw.without(self._held)
+
+
+def with_first_name(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns, `unnamed` for a first one without any: so pandas and R write numbers of rows.
+
+    Examples
+    --------
+    >>> with_first_name(["", "age"]), with_first_name(["id", ""])
+    (('unnamed', 'age'), ('id', ''))
+    """
+    lacking = len(names) > 1 and not names[0].strip() and _UNNAMED not in names
+    return (_UNNAMED, *names[1:]) if lacking else tuple(names)
 
 
 def check_headers(names: Sequence[str], what: str, *, sure: bool = False) -> None:

@@ -40,12 +40,14 @@ def audit_files(
         Go to `sfumato.audit`. Tables beyond `MOST_ROWS` rows are sampled: fewer rows make linkage easier, so the
         grade is on the safe side.
     """
-    original = RowsLeft(original, body.held_back) if body.held_back else original
+    counted_original = coded_source(original, body.coded)  # first: who has left out rows cannot tell what is counted
+    if body.held_back:
+        original, counted_original = (RowsLeft(one, body.held_back) for one in (original, counted_original))
     names = [str(column["name"]) for column in body.columns]
     stay = [name for name in body.kept if name in body.released_columns]
     markers = {str(column["name"]): tuple(column.get("missing_values", ())) for column in body.columns}
     after = [name for name in body.released_columns if name not in body.kept]
-    x = _numbers(coded_source(original, body.coded), names, markers)
+    x = _numbers(counted_original, names, markers)
     y = _numbers(coded_source(released, body.coded), after, released_markers(body))
     y = np.column_stack([in_table_units(y[:, at], name, body) for at, name in enumerate(after)])
     for table, source in ((x, original), (y, released)):

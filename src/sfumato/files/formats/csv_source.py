@@ -19,7 +19,7 @@ from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import CsvFile, Unescaped, doubt_about, separator_of
 from sfumato.files.numbers import decimals_of_block
 from sfumato.files.same_file import SameFile
-from sfumato.files.source import CsvStyle, RawBatch, check_headers
+from sfumato.files.source import CsvStyle, RawBatch, check_headers, with_first_name
 
 CHUNK_BYTES = 2 << 20
 _LONGEST_RECORD = 64 << 20
@@ -69,7 +69,7 @@ class CsvSource:
             )
         self.style = CsvStyle(separator, "\r\n" if header.endswith(b"\r\n") else "\n")
         try:
-            self.names = tuple(next(self._records(text)))
+            self.names = with_first_name(next(self._records(text)))
         except csv.Error:  # its own words may quote the line
             self.names = ()
         if not self.names:

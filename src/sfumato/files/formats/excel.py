@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.exceptions import DataError, MissingComponentError
-from sfumato.files.source import CsvStyle, RawBatch, check_headers
+from sfumato.files.source import CsvStyle, RawBatch, check_headers, with_first_name
 from sfumato.files.storage.workspace import Workspace
 
 _MOST_ROWS = 1_048_575  # below the line of column names
@@ -81,6 +81,8 @@ def _read(path: Path) -> pl.DataFrame:
 
 def _whole(frame: pl.DataFrame, what: str) -> pl.DataFrame:
     """Return rows whose columns of whole numbers are such: Excel knows doubles only."""
+    if frame.columns and frame.columns[0].startswith(_NO_NAME):
+        frame = frame.rename({frame.columns[0]: with_first_name(["", *frame.columns[1:]])[0] or _NO_NAME})
     for place, name in enumerate(frame.columns, start=1):
         if name.startswith(_NO_NAME):
             raise DataError(f"{what}: column {place} has no name", hint="give every column a name in the first row")
