@@ -14,7 +14,10 @@ from click.testing import CliRunner
 import sfumato as sf
 from sfumato import cli
 from sfumato.exceptions import DataError, ReceiptError, RepeatedReleaseWarning, SfumatoError
+from sfumato.files.coded import learn_columns
+from sfumato.files.opening import open_source
 from sfumato.files.storage.sealed_rows import SealedRows
+from sfumato.frames.counted import numbers_in
 from sfumato.pipeline.engines import meeting
 from sfumato.pipeline.engines.local import LocalEngine
 from tests.perturb.test_exchange import bank
@@ -266,3 +269,19 @@ def test_nothing_of_the_table_shows(tmp_path: Path) -> None:
     shown = repr(receipt) + str(receipt.parameters) + receipt.receipt_path.read_text()
     assert "nurse" not in shown
     assert "held" not in receipt.parameters
+
+
+@pytest.mark.parametrize("comma", [False, True])
+def test_numbers_of_which_most_are_marked_as_missing_are_numbers(tmp_path: Path, comma: bool) -> None:
+    cells = [f"{i / 10:.1f}" if i % 3 == 0 else "NA" for i in range(300)]
+    text = "\n".join(
+        ["dose;town", *(f"{one.replace('.', ',') if comma else one};x{i % 4}" for i, one in enumerate(cells))]
+    )
+    (tmp_path / "in.csv").write_text(text + "\n")
+    found = learn_columns(open_source(tmp_path / "in.csv"), ["dose", "town"], {}, {})
+    assert list(found.codes) == ["town"]
+    assert found.markers == {"dose": ("NA",)}
+    assert found.commas == (("dose",) if comma else ())
+    held = numbers_in(pl.Series(cells))
+    assert held is not None
+    assert held.null_count() == 200

@@ -187,6 +187,7 @@ class Seen:
     counted: int = 0  # rows while the values were few enough to be told apart
     odd: int = 0
     commas: int = 0
+    marked: int = 0  # cells that say in words that a number is missing
     many: bool = False
     all_different: bool | None = None  # None: the different values themselves tell
     texts: set[str] = field(default_factory=set)
@@ -202,6 +203,9 @@ class Seen:
             odd = stripped.filter(stripped.cast(pl.Float64, strict=False).is_null() & (stripped != ""))
             self.odd += len(odd)
             self.commas += int(odd.str.contains(r"^[+-]?\d+,\d+$").sum())
+            marked = odd.filter(odd.is_in(MARKERS))
+            self.marked += len(marked)
+            self.texts.update(marked.unique().to_list())
             if len(self.texts) <= _MOST_ODD:
                 self.texts.update(odd.unique().head(_MOST_ODD + 1).to_list())
         if not self.many:
@@ -223,7 +227,12 @@ class Seen:
     @property
     def is_text(self) -> bool:
         """Whether it holds texts rather than numbers."""
-        return self.odd > _FEW_TEXTS * max(self.rows, 1)
+        return self.odd == self.rows > 0 or self.odd - self.marked > _FEW_TEXTS * max(self.rows - self.marked, 1)
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether its numbers have decimal commas."""
+        return self.commas > 0 and self.odd - self.commas - self.marked <= _FEW_TEXTS * (self.rows - self.marked)
 
 
 def learn_columns(
@@ -303,7 +312,7 @@ def sort_columns(
     typed = {name for name, dtype in source.types.items() if not dtype.is_numeric()}
     out = SortedColumns()
     for name, one in seen.items():
-        decimal_comma = one.commas > 0 and one.odd - one.commas <= _FEW_TEXTS * one.rows
+        decimal_comma = one.has_commas
         if name not in said and name not in typed and (decimal_comma or not one.is_text):
             if name not in kinds and one.names_people:
                 out.free.append(name)

@@ -19,7 +19,6 @@ from sfumato.frames.frame import as_polars
 from sfumato.frames.kinds import guess_number
 
 _COUNTED = {"category", "ordered", "date"}  # kinds of which every value has a number
-_FEW_TEXTS = 0.1  # share of cells that are no numbers, in a column of numbers
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +87,8 @@ def numbers_in(cells: pl.Series) -> pl.Series | None:
     [1.5, 2.5]
     >>> numbers_in(pl.Series(["1", *["2"] * 20, "two"])) is None
     True
+    >>> numbers_in(pl.Series(["NA", "NA", "2"])).to_list()
+    [None, None, 2]
     """
     if cells.dtype != pl.String:
         if not cells.dtype.is_numeric():
@@ -101,7 +102,7 @@ def numbers_in(cells: pl.Series) -> pl.Series | None:
     if commas.any():
         text = text.str.replace(",", ".", literal=True)
         odd = odd.filter(~commas)
-    if not present or len(odd) > _FEW_TEXTS * present or not set(odd.unique()) <= set(MARKERS):
+    if len(odd) == present or not set(odd.unique()) <= set(MARKERS):
         return None
     values = text.cast(pl.Float64, strict=False).fill_nan(None)
     whole = values.drop_nulls()
