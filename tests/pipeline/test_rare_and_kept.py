@@ -118,6 +118,23 @@ def test_numbers_that_stand_for_something_are_exchanged_by_default(tmp_path: Pat
     assert (rows["x"] == value).sum() == pytest.approx(count, rel=FEW, abs=2)
 
 
+def test_columns_that_the_kept_clusters_follow_are_named(tmp_path: Path) -> None:
+    rng, n = np.random.default_rng(3), 300
+    smokes = np.where(np.arange(n) % 3 == 0, "yes", "no")
+    table = numbers(n).with_columns(
+        pl.col("wage") + 200.0 * pl.Series(smokes == "yes"),
+        smokes=pl.Series(smokes),
+        owns=pl.Series(rng.choice(["yes", "no"], n)),
+    )
+    _, receipt = release(tmp_path, table, method="exchange", parameters={"clusterings": [2, 3], "draws": 1})
+    [note] = [note for note in receipt.notes if "mostly knows" in note]
+    assert "knows smokes: the kept clusters follow it" in note
+    (tmp_path / "other").mkdir()
+    other = table.drop("smokes", "wage")
+    _, receipt = release(tmp_path / "other", other, method="exchange", parameters={"clusterings": [2], "draws": 1})
+    assert not any("mostly knows" in note for note in receipt.notes)
+
+
 def test_measurements_are_mixed_by_default_and_stay_in_a_range_that_is_nobodys(tmp_path: Path) -> None:
     table = numbers()
     rows, receipt = release(tmp_path, table)

@@ -27,7 +27,7 @@ from sfumato.files.finish import singled_out
 from sfumato.files.opening import open_released
 from sfumato.files.source import Described
 from sfumato.files.storage.workspace import Workspace, check_target, file_digest, guarded_writes
-from sfumato.perturb.mechanism.checks import about_held_back, about_unchanged, warn_caller
+from sfumato.perturb.mechanism.checks import about_followed, about_held_back, about_unchanged, warn_caller
 from sfumato.pipeline.books import Books, all_or_nothing
 from sfumato.pipeline.engines.engine import Engine, Watch
 from sfumato.pipeline.engines.last_pass import Tally, WriteJob, require_relations
@@ -145,9 +145,12 @@ class ReleaseJob(Hidden):
             self._tally = engine.write(self.fitted.cells, job)
             self._digest = file_digest(workspace.part, self._owner.key.derive("released"))
         require_relations(self._tally)
-        unchanged = self._tally.mostly_unchanged(self.fitted.schema.numbers)
-        if unchanged:
-            self._warn(about_unchanged(unchanged, self.plan.keyed.method), UnchangedCellsWarning)
+        keyed = self.plan.keyed
+        unchanged = [] if keyed.draws_rows else self._tally.mostly_unchanged(self.fitted.schema.numbers)
+        if unchanged and keyed.exchanges:
+            self.notes.append(about_followed(unchanged))
+        elif unchanged:
+            self._warn(about_unchanged(unchanged, keyed.method), UnchangedCellsWarning)
         warned = singled_out(self._tally.kept, self._tally.rows, self.plan.roles.keep)
         if warned:
             self._warn(warned, SingledOutWarning)

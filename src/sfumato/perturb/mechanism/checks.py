@@ -191,6 +191,22 @@ def about_unchanged(names: Sequence[str], method_id: str) -> str:
     )
 
 
+def about_followed(names: Sequence[str]) -> str:
+    """Say which columns mostly stay because the clusters follow them, where cells are exchanged inside clusters.
+
+    Examples
+    --------
+    >>> about_followed(["sex"])[:84]
+    'whoever knows the clusters of a person mostly knows sex: the kept clusters follow it'
+    """
+    listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return (
+        f"whoever knows the clusters of a person mostly knows {listed}: the kept clusters follow "
+        f"{'it' if len(names) == 1 else 'them'}. Codes that are taken for categories are followed less than numbers; "
+        "a column that must not be told is better dropped"
+    )
+
+
 def warn_reused(count: int, start: int) -> None:
     """Warn that so many rows from `start` on were released before with other values."""
     if count:

@@ -188,7 +188,7 @@ def perturb_batch(batch: NumberBatch, job: WriteJob, numbered: Labelled | None =
     tally.lanes = job.hasher.sums(
         released_cells(units, masks, job.columns), batch.numbered if numbered is None else numbered
     )
-    if job.same_columns and job.gaps is None:  # values that were exchanged may well be equal
+    if job.same_columns:
         for i, column in enumerate(job.columns):
             same = numbers_of(units[i], column) == batch.columns[i]
             there = slice(None) if masks[i] is None else ~masks[i]  # type: ignore[operator]
