@@ -118,6 +118,14 @@ def test_numbers_that_stand_for_something_are_exchanged_by_default(tmp_path: Pat
     assert (rows["x"] == value).sum() == pytest.approx(count, rel=FEW, abs=2)
 
 
+def test_parameters_alone_leave_the_choice_of_the_method_to_the_table(tmp_path: Path) -> None:
+    _, receipt = release(tmp_path, people(), parameters={"draws": 1, "clusterings": [2]})
+    assert receipt.method == "exchange"
+    (tmp_path / "other").mkdir()
+    _, receipt = release(tmp_path / "other", numbers(), parameters={"draws": 1, "clusterings": [2]})
+    assert receipt.method == "mix"
+
+
 def test_columns_that_the_kept_clusters_follow_are_named(tmp_path: Path) -> None:
     rng, n = np.random.default_rng(3), 300
     smokes = np.where(np.arange(n) % 3 == 0, "yes", "no")

@@ -107,8 +107,11 @@ def settle_policy(
     if isinstance(method, str) and (settled.method is None or settled.method.name != method):
         settled.method = MethodChoice(name=method)
     if parameters:
-        chosen = settled.method or MethodChoice(name=DEFAULT_METHOD)
-        settled.method = MethodChoice(name=chosen.name, **{**chosen.parameters, **parameters})
+        chosen = settled.method
+        if chosen is None:
+            settled.method = MethodChoice.unnamed(DEFAULT_METHOD, parameters)
+        else:
+            settled.method = MethodChoice(name=chosen.name, **{**chosen.parameters, **parameters})
     return settled
 
 
@@ -170,14 +173,16 @@ def read_every_kind(
     """
     roles = policy.columns.roles(source.names, str(source.path))
     said = {name: str(one.kind) for name, one in policy.column.items() if one.kind is not None}
+    named = policy.method is not None and policy.method.named
     chosen = perturber.method_id if perturber is not None else policy.method.name if policy.method else None
     if chosen is not None and _draws_rows(chosen):
         codes = policy_codes(source, policy, roles)
         return (counted_as(source, codes) if codes.codes else source), policy
     if not is_exchanged(source, policy, roles.confidential, perturber):
         return source, policy
-    if policy.method is None and perturber is None:
-        policy = policy.model_copy(update={"method": MethodChoice(name=EXCHANGE)})
+    if not named and perturber is None:
+        parameters = policy.method.parameters if policy.method else {}
+        policy = policy.model_copy(update={"method": MethodChoice(name=EXCHANGE, **parameters)})
     orders = {name: one.order for name, one in policy.column.items() if one.order}
     least = int((policy.method.parameters if policy.method else {}).get("min_atom", _FEW_PEOPLE))
     coded = learn(source, roles.confidential, said, orders, _rare(policy, roles), least)
@@ -195,7 +200,7 @@ def is_exchanged(source: Any, policy: Policy, names: Sequence[str], perturber: A
     names : sequence of str
         The columns to be perturbed.
     """
-    if perturber is not None or policy.method is not None:
+    if perturber is not None or (policy.method is not None and policy.method.named):
         return (perturber.method_id if perturber is not None else policy.method.name) == EXCHANGE  # type: ignore[union-attr]
     if policy.enhance is not None or policy.guard is not None:
         return False

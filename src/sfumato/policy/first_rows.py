@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.core.relations import MISSING, Relation
-from sfumato.files.coded import has_other_columns
+from sfumato.files.coded import MARKERS, has_other_columns
 from sfumato.files.codes import Codes, codes_of, names_people
 from sfumato.files.source import Source
 from sfumato.frames.counted import count_table, numbers_in
@@ -70,12 +70,13 @@ def _detail(cells: pl.Series, kind: str) -> str:
 
 def _kind(cells: pl.Series) -> str:
     if cells.dtype == pl.String:
-        numbers = cells.str.strip_chars().cast(pl.Float64, strict=False)
-        # a few odd cells (markers of missing values) do not make a column of numbers one of text
-        if len(cells) == 0 or numbers.null_count() > len(cells) // 10:
+        unmarked = cells.filter(~cells.str.strip_chars().is_in(MARKERS))
+        numbers = unmarked.str.strip_chars().cast(pl.Float64, strict=False)
+        # a few odd cells do not make a column of numbers one of text
+        if len(unmarked) == 0 or numbers.null_count() > len(unmarked) // 10:
             counted = codes_of(cells.unique(), gaps=False)
             return "date" if counted is not None and counted.kind == "count" else "text"
-        whole = cells.filter(numbers.is_not_null()).str.contains(r"^\s*[+-]?\d+\s*$")
+        whole = unmarked.filter(numbers.is_not_null()).str.contains(r"^\s*[+-]?\d+\s*$")
         return "integer" if whole.all() else "number"
     return kind_of_type(cells.dtype)
 

@@ -118,6 +118,19 @@ class MethodChoice(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
     name: str
+    _named: bool = PrivateAttr(default=True)
+
+    @classmethod
+    def unnamed(cls, name: str, parameters: Mapping[str, Any]) -> MethodChoice:
+        """Return the default method with parameters of somebody who named none: another table may take another one."""
+        choice = cls(name=name, **parameters)
+        choice._named = False
+        return choice
+
+    @property
+    def named(self) -> bool:
+        """Whether somebody asked for this method."""
+        return self._named
 
     @property
     def parameters(self) -> dict[str, Any]:
