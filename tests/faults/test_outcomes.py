@@ -43,6 +43,7 @@ def test_every_number_of_the_system_has_a_sentence(number: int, name: str | None
         (RecursionError(SECRET), 70),
         (RuntimeError("can't start new thread"), 71),
         (MemoryError(SECRET), 71),
+        (ValueError("Unknown OpenSSL error: malloc failure"), 71),
         (KeyboardInterrupt(), 130),
         (sf.exceptions.ReleaseCancelledError("x"), 130),
         (sf.exceptions.PolicyLimitError("x"), 1),
@@ -133,7 +134,7 @@ def _whole(kind: str) -> bytes:
 def test_what_a_library_prints_before_it_panics_is_not_shown(tmp_path: Path) -> None:
     script = (
         "import os, sys, sfumato.cli.methods as m, sfumato.cli as c\n"
-        f"def fails(*_, **__):\n    os.write(2, b'{SECRET}'); print('of Python', file=sys.stderr); os.write(1, b'out')\n"
+        f"def fails(*_, **__):\n    os.write(2, b'{SECRET}'); print('of Python', file=sys.stderr)\n"
         "m.methods.callback = fails\nsys.argv = ['sfumato', 'methods']\n"
         "c.main()\nos.write(2, b' and after')"
     )
@@ -141,7 +142,6 @@ def test_what_a_library_prints_before_it_panics_is_not_shown(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert SECRET not in done.stderr
     assert done.stderr == "of Python\n and after"
-    assert done.stdout == "out"
 
 
 def test_a_command_without_a_terminal_for_errors_works(tmp_path: Path) -> None:

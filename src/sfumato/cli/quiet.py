@@ -15,7 +15,25 @@ _ERRORS = 2  # the descriptor that libraries print their errors to
 
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Send what libraries print as errors nowhere, while Python's own errors go where they went."""
+    """Send what libraries print as errors nowhere, while Python's own errors go where they went.
+
+    Nor does the interpreter print errors that nobody asked it for: `main` says what there is to say.
+    """
+    hooks = sys.excepthook, sys.unraisablehook
+    sys.excepthook, sys.unraisablehook = _silent, _silent
+    try:
+        with _native_errors_nowhere():
+            yield
+    finally:
+        sys.excepthook, sys.unraisablehook = hooks
+
+
+def _silent(*_: object) -> None:
+    """Say nothing of an error, in the place of a hook that prints it."""
+
+
+@contextmanager
+def _native_errors_nowhere() -> Iterator[None]:
     try:
         own = os.dup(_ERRORS)
         nowhere = os.open(os.devnull, os.O_WRONLY)
