@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from tests.pipeline.tables import people, write
+from tools.hunt import preloaded
 from tools.hunt.cases import hunt_damage, hunt_tables
 from tools.hunt.page import table_of
 
@@ -26,6 +28,19 @@ def test_odd_tables_are_released_as_they_are_meant_or_refused() -> None:
 def test_damaged_files_are_refused_or_read() -> None:
     seen = hunt_damage(7, 12)
     assert sum(seen.values()) >= 12
+
+
+@pytest.mark.skipif(not preloaded.has_compiler(), reason="needs Linux and a C compiler")
+def test_a_release_that_gets_no_memory_or_whose_threads_cannot_write_leaves_nothing_half() -> None:
+    with preloaded.Preloaded() as server:
+        for what, most in ((preloaded.MEMORY, 5), (preloaded.FILES, 3)):
+            ends = []
+            for kind, number, error in itertools.islice(preloaded.cases(server, what, 3), most):
+                ended, wrong = preloaded.run_case(server, what, kind, number, error)
+                assert wrong == [], (kind, number, error)
+                ends.append(ended)
+            # some failures harm nothing; most must be told, or nothing has failed at all
+            assert ("exit 71" if what == preloaded.MEMORY else "exit 3") in ends
 
 
 @pytest.mark.parametrize("name", ["fsync", "replace", "link", "mkdir", "open"])

@@ -43,6 +43,7 @@ def test_every_number_of_the_system_has_a_sentence(number: int, name: str | None
         (RecursionError(SECRET), 70),
         (RuntimeError("can't start new thread"), 71),
         (MemoryError(SECRET), 71),
+        (ValueError("Unknown OpenSSL error: malloc failure"), 71),
         (KeyboardInterrupt(), 130),
         (sf.exceptions.ReleaseCancelledError("x"), 130),
         (sf.exceptions.PolicyLimitError("x"), 1),
@@ -128,3 +129,24 @@ def _whole(kind: str) -> bytes:
     table = people(40, missing=True).with_columns(name=pl.lit(SECRET))
     (table.write_parquet if kind == "parquet" else table.write_ipc)(file)
     return file.getvalue()
+
+
+def test_what_a_library_prints_before_it_panics_is_not_shown(tmp_path: Path) -> None:
+    script = (
+        "import os, sys, sfumato.cli.methods as m, sfumato.cli as c\n"
+        f"def fails(*_, **__):\n    os.write(2, b'{SECRET}'); print('of Python', file=sys.stderr)\n"
+        "m.methods.callback = fails\nsys.argv = ['sfumato', 'methods']\n"
+        "c.main()\nos.write(2, b' and after')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert SECRET not in done.stderr
+    assert done.stderr == "of Python\n and after"
+
+
+def test_a_command_without_a_terminal_for_errors_works(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m sfumato methods 2>&-"], capture_output=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert done.stdout

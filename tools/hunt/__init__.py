@@ -1,1 +1,1 @@
-"""The hunt: odd tables, damaged files, failing and killed system calls, and an oracle with no code of sfumato."""
+"""The hunt: odd tables, damaged files, failing system calls and allocations, and an oracle with no code of sfumato."""

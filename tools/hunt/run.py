@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("POLARS_MAX_THREADS", "2")
 
-from tools.hunt import faults
+from tools.hunt import faults, preloaded
 from tools.hunt.children import in_child
 from tools.hunt.page import write_page
 
@@ -51,8 +52,8 @@ def hunt(seconds: float, first_seed: int, tell: Callable[[str], None] = print) -
     begun = time.monotonic()
     counts: dict[str, Counter[str]] = {}
     findings: list[str] = []
-    with tempfile.TemporaryDirectory() as name:
-        told = Path(name) / "told"
+    with ExitStack() as around:
+        told = Path(around.enter_context(tempfile.TemporaryDirectory())) / "told"
         kinds: dict[str, Iterator[Any]] = {
             "odd tables": _batches("hunt_tables", first_seed, told),
             "damaged files": _batches("hunt_damage", first_seed, told),
@@ -61,6 +62,12 @@ def hunt(seconds: float, first_seed: int, tell: Callable[[str], None] = print) -
             kinds["system calls"] = _calls()
         else:
             tell("strace is not installed: no faults are injected into system calls")
+        if preloaded.has_compiler():
+            server = around.enter_context(preloaded.Preloaded())
+            kinds["allocations"] = _preloaded(server, preloaded.MEMORY, first_seed)
+            kinds["files of other threads"] = _preloaded(server, preloaded.FILES, first_seed)
+        else:
+            tell("no C compiler is installed: no allocations fail")
         while time.monotonic() - begun < seconds:
             for kind, cases in kinds.items():
                 outcome, wrong = next(cases)
@@ -98,6 +105,19 @@ def _calls() -> Iterator[tuple[Counter[str], list[str]]]:
         yield Counter({f"{label}, {ended}": 1}), [f"{kind}, {call} {number}, {what}: {one}" for one in wrong]
     while True:  # all calls have failed once
         yield Counter(), []
+
+
+def _preloaded(server: Any, what: int, first_seed: int) -> Iterator[tuple[Counter[str], list[str]]]:
+    """Yield one failing call after the other, four at a time: they are short."""
+    cases = preloaded.cases(server, what, first_seed)
+    while True:
+        seen: Counter[str] = Counter()
+        findings: list[str] = []
+        for kind, number, error in itertools.islice(cases, 4):
+            ended, wrong = preloaded.run_case(server, what, kind, number, error)
+            seen[ended] += 1
+            findings += [f"{kind}, call {number}, {os.strerror(error)}: {one}" for one in wrong]
+        yield seen, findings
 
 
 def _some(cases: Iterator[Any]) -> list[Any]:

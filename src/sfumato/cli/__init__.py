@@ -16,6 +16,7 @@ import click
 from sfumato import __version__
 from sfumato.cli.exit_codes import Exit
 from sfumato.cli.outcome import outcome_of, require_room
+from sfumato.cli.quiet import quiet_libraries
 from sfumato.core.parts import leave_nothing
 from sfumato.core.system import address_space, on_ending
 
@@ -83,6 +84,11 @@ def sfumato() -> None:
 def main() -> None:
     """Run the command line; map errors to exit codes."""
     on_ending(_interrupt)
+    with quiet_libraries():
+        _run()
+
+
+def _run() -> None:
     try:
         sfumato(standalone_mode=False)
     except click.exceptions.Exit as stop:

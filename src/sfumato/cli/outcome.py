@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import traceback
 from typing import IO, Any
 
@@ -19,7 +20,7 @@ from sfumato.files.storage.outputs import written_files
 
 _SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_NO_THREADS = ("can't start new thread", "cannot allocate", "out of memory", "memory allocation")
+_NO_THREADS = ("can't start new thread", "cannot allocate", "out of memory", "memory allocation", "malloc failure")
 _ROOM_MB, _ROOM_EACH_MB = 2560, 256  # what was enough on a machine of two processors: docs/reliability.md
 _MORE_MEMORY = "\nhint: raise the limit (ulimit -v, ulimit -u, ulimit -n), or close other programs"
 
@@ -75,9 +76,11 @@ def outcome_of(error: BaseException) -> tuple[str, Exit]:
 def _is_scarcity(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE):
         return True
+    if not isinstance(error, Exception) and isinstance(getattr(sys, "last_value", None), MemoryError):
+        return True  # a library that calls Python, got this for an answer, and panicked
     # threads, and libraries that have no error of their own for it; their words are looked at, never shown
-    said = str(error).lower()
-    return isinstance(error, RuntimeError | SystemError) and any(words in said for words in _NO_THREADS)
+    said = "" if isinstance(error, OSError) else str(error).lower()
+    return any(words in said for words in _NO_THREADS)
 
 
 def _of_system(error: OSError) -> str:

@@ -16,6 +16,7 @@ from sfumato.exceptions import DataError
 from sfumato.files.codes import FEWEST_NAMED, MOST_CATEGORIES, MOST_DATES, Codes, codes_of, names_people, without_rare
 from sfumato.files.formulas import neutralise
 from sfumato.files.source import Described, RawBatch, Source
+from sfumato.files.spelled import can_be_counted
 
 MARKERS = ("?", "-", "--", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "None", "none", "unknown", "missing")
 _MOST_ODD = 20
@@ -198,6 +199,9 @@ class Seen:
         self.gaps |= cells.null_count() > 0
         cells = cells.drop_nulls()
         self.rows += len(cells)
+        if not can_be_counted(cells.dtype):
+            self.many = True  # nobody asks which of them are equal
+            return
         if cells.dtype == pl.String and not coded:
             stripped = cells.str.strip_chars()
             odd = stripped.filter(stripped.cast(pl.Float64, strict=False).is_null() & (stripped != ""))

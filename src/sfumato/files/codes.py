@@ -15,6 +15,7 @@ from sfumato._arrays import Floats
 from sfumato.core.relations import MISSING
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
+from sfumato.files.spelled import can_be_counted
 
 MOST_CATEGORIES = 500  # more different texts than that are names or remarks, and no categories
 MOST_DATES = 200_000
@@ -176,7 +177,7 @@ def as_levels(cells: pl.Series) -> pl.Series:
 def codes_of(
     different: pl.Series, *, gaps: bool, rows: int | None = None, kind: str | None = None, order: Sequence[str] = ()
 ) -> Codes | None:
-    """Return how a column is counted, from its different values; None for free text and identifiers.
+    """Return how a column is counted, from its different values; None for free text, identifiers, and what is no value.
 
     Parameters
     ----------
@@ -199,6 +200,8 @@ def codes_of(
     >>> codes.decode(np.array([2.0, 0.0])).to_list()
     [None, 'clerk']
     """
+    if not can_be_counted(different.dtype):
+        return None
     levels = as_levels(different.drop_nulls()).unique().sort()
     if kind == "ordered" or order:
         return _ordered(levels, order, gaps=gaps)

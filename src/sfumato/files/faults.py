@@ -158,6 +158,6 @@ def _faults(name: str, column: _Column, dtype: pl.DataType | None) -> list[Fault
     if column.infinite:
         what = f"{column.infinite:,} cell(s) are not finite, the first in row {column.first_infinite + 1:,}"
         out.append(Fault(name, what, "mend", _NOT_FINITE))
-    if column.whole and column.largest > LARGEST_WHOLE:
-        out.append(Fault(name, "whole numbers beyond 2^53, whose digits a double cannot keep", "drop"))
+    if (column.whole or isinstance(dtype, pl.Decimal)) and column.largest > LARGEST_WHOLE:
+        out.append(Fault(name, "numbers beyond 2^53, whose digits a double cannot keep", "drop"))
     return out

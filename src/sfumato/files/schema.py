@@ -262,9 +262,10 @@ class Look:
         if rules.decimals is not None and rules.decimals <= most:  # coarser than the data, never finer
             most = fewest = rules.decimals
         whole = dtype.is_integer() if dtype is not None else int(self._most[i]) == 0
-        if whole and largest > LARGEST_WHOLE:
+        if largest > LARGEST_WHOLE and (whole or isinstance(dtype, pl.Decimal)):
+            what_of = "integers" if whole else "decimals"
             raise DataError(
-                f"{what}: column {name!r} holds integers beyond 2^53, whose digits a double cannot keep",
+                f"{what}: column {name!r} holds {what_of} beyond 2^53, whose digits a double cannot keep",
                 hint=f"drop it if it is an identifier (--id {name!r}), or use another unit",
             )
         kind = "integer" if whole else "float32" if dtype == pl.Float32 else "float64"

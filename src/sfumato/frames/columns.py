@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -132,17 +133,33 @@ _CHECKED_ROWS = 8192
 _MISSING_HINT = "fill or drop them first; a perturbed missing value would be an invented one"
 
 
+def _too_long(name: str, what: str) -> DataError:
+    return DataError(
+        f"{what}: column {name!r} holds integers beyond 2^53, whose digits a double cannot keep",
+        hint="drop it if it is an identifier, or use another unit",
+    )
+
+
+def _require_digits(values: NDArray[Any], doubles: Floats, name: str, what: str) -> None:
+    """Raise for exact numbers whose digits a double cannot keep."""
+    for place in np.flatnonzero(np.abs(doubles) > _LARGEST_WHOLE).tolist():
+        if isinstance(values[place], int | Decimal):
+            raise _too_long(name, what)
+
+
 def as_doubles(values: NDArray[Any], name: str, what: str) -> Floats:
     """Return a column as doubles, or raise without quoting a cell."""
     if values.dtype.kind in "iu" and len(values) and max(-int(values.min()), int(values.max())) > _LARGEST_WHOLE:
-        raise DataError(
-            f"{what}: column {name!r} holds integers beyond 2^53, whose digits a double cannot keep",
-            hint="drop it if it is an identifier, or use another unit",
-        )
+        raise _too_long(name, what)
+    doubles = None
     try:
-        return np.asarray(values, dtype=np.float64)
+        doubles = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         row = next((i for i, value in enumerate(values.tolist()) if not _is_number(value)), 0)
+    if doubles is not None:
+        if values.dtype.kind == "O":  # decimals, and whole numbers of any length
+            _require_digits(values, doubles, name, what)
+        return doubles
     # raised outside the handler: the error inside it quotes the cell
     raise CellTypeError(
         f"{what}: column {name!r}, row {row}: not a number (a cell's argument must be a string or a real number)",

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,13 @@ from sfumato.papers.one_d_tables import Errors, OneDMeasured, one_d_tables
 from sfumato.papers.result import Figure, Panel, Reproduction, points
 from sfumato.papers.source import source
 from sfumato.papers.work import Worker
-from sfumato.perturb import CorrelatedNoise, IntervalResampling, PCAProjection, RandomProjection, Translation
+from sfumato.perturb import (
+    CorrelatedNoise,
+    IntervalResampling,
+    PCAProjection,
+    RandomProjection,
+    Translation,
+)
 
 
 @dataclass(frozen=True)
@@ -116,17 +123,35 @@ def _information(start: _Start) -> dict[str, float]:
 
 
 def _seconds(item: tuple[Floats, int]) -> dict[str, float]:
-    """Return the median of some processor times of each method on Musk, the methods in turn.
+    """Return the processor time of each method on Musk."""
+    table, rounds = item
+    projections = {f"random projection, {e}": RandomProjection(e, insecure_seed=1) for e in (120, 80, 40, 20, 10)}
+    return _net({**projections, **_rivals()}, table, rounds)
+
+
+def _growth(item: tuple[Floats, int]) -> dict[str, dict[str, float]]:
+    """Return the processor times of 1-d and additive noise on Musk several times beside and below itself."""
+    table, rounds = item
+    rng = np.random.default_rng(0)
+    found = {}
+    for many in (2, 4, 8):
+        # shuffled: the same columns twice would be no columns of their own
+        wide = np.hstack([table[rng.permutation(len(table))] for _ in range(many)])
+        found[f"{many} x columns"] = _net(_rivals(), wide, rounds)
+        found[f"{many} x rows"] = _net(_rivals(), np.vstack([table] * many), rounds)
+    return found
+
+
+def _rivals() -> dict[str, Any]:
+    return {"additive": CorrelatedNoise(insecure_seed=1), "1-d": IntervalResampling(6, insecure_seed=1)}
+
+
+def _net(methods: dict[str, Any], table: Floats, rounds: int) -> dict[str, float]:
+    """Return the median of some processor times of each method, the methods in turn.
 
     What every method shares (checking and fingerprinting the table) is measured by a translation and taken off.
     """
-    table, rounds = item
-    methods = {
-        **{f"random projection, {e}": RandomProjection(e, insecure_seed=1) for e in (120, 80, 40, 20, 10)},
-        "shared": Translation(offsets=0.0, insecure_seed=1),
-        "additive": CorrelatedNoise(insecure_seed=1),
-        "1-d": IntervalResampling(6, insecure_seed=1),
-    }
+    methods = {"shared": Translation(offsets=0.0, insecure_seed=1), **methods}
     times: dict[str, list[float]] = {label: [] for label in methods}
     for _ in range(rounds):
         for label, method in methods.items():
@@ -164,7 +189,7 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
     Parameters
     ----------
     quick : bool
-        8 starts on Shuttle instead of 100, times from 3 rounds instead of 15.
+        8 starts on Shuttle instead of 100, times from fewer rounds.
     folder : path, optional
         Where the data are.
     """
@@ -172,7 +197,8 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
     tables = {name: read_table(name, folder) for name in SETTINGS}
     musk = read_numbers("musk2.csv.gz", folder, datasets()["musk2.csv.gz"].columns[:-1])
     # Times first and by themselves: nothing else of ours runs then.
-    seconds = worker.stage(0.0, 0.1).map(_seconds, [(musk, 3 if quick else 15)], "1-d: times on Musk")[0]
+    seconds = worker.stage(0.0, 0.05).map(_seconds, [(musk, 3 if quick else 15)], "1-d: times on Musk")[0]
+    growth = worker.stage(0.05, 0.1).map(_growth, [(musk, 1 if quick else 5)], "1-d: times on more than Musk")[0]
     found = worker.stage(0.1, 0.3).map(errors, list(tables.items()), "1-d: squared errors")
     jobs = [
         _Start(name, number, tables[name], name != "shuttle" or number < 4)
@@ -183,7 +209,7 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
     for job, values in zip(jobs, worker.stage(0.3, 1.0).map(_information, jobs, "1-d: clusterings"), strict=True):
         for label, value in values.items():
             information[job.name].setdefault(label, []).append(value)
-    measured = OneDMeasured(dict(zip(SETTINGS, found, strict=True)), information, seconds)
+    measured = OneDMeasured(dict(zip(SETTINGS, found, strict=True)), information, seconds, growth)
     title, citation = source("one-d")
     return Reproduction(
         paper="one-d",
@@ -204,7 +230,10 @@ def reproduce(worker: Worker, *, quick: bool, folder: str | Path | None = None) 
                 f"Lloyd's k-means from shared starting centres, k random rows: {starts['wine']} starts on Wine and "
                 f"Breast Cancer, {starts['shuttle']} on Shuttle, one of {_DRAWS} draws each."
             ),
-            "Times: processor time without what every method shares (checking and fingerprinting the table).",
+            (
+                "Times: processor time in one run without what every method shares (checking and fingerprinting the "
+                "table). For more columns shuffled copies of Musk stand side by side, for more rows below one another."
+            ),
             "Two readings of the last merges: distances updated after each (greedy) or sorted once (static).",
         ),
         tables=one_d_tables(measured),

@@ -17,6 +17,7 @@ from sfumato.exceptions import ParameterError
 from sfumato.files.formats.postgresql import PostgresSource, copy_to_table
 from sfumato.files.opening import file_kind, is_postgres, open_source
 from sfumato.files.source import Source
+from sfumato.files.spelled import require_text
 from sfumato.files.storage.outputs import check_outputs, inputs
 from sfumato.files.storage.workspace import Workspace
 from sfumato.pipeline.engines.engine import Engine, Watch
@@ -201,6 +202,9 @@ def release(
         if settled.release.scale and (engine is not None or place.deliver is not None):
             raise ParameterError("only files that this process writes can be scaled", hint="leave out scale")
         with _table(source, query, batch_rows) as plain, told_at_once(plain, settled, chosen):
+            if kind not in ("parquet", "arrow"):
+                kept = settled.columns.keep
+                require_text({name: dtype for name, dtype in plain.types.items() if name in kept}, str(place.shown))
             table, settled = read_every_kind(plain, settled, chosen)
             owner = choose_key(key, place.path, trial=dry_run)
             watch = Watch(2, progress, cancel)

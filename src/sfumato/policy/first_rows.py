@@ -16,7 +16,7 @@ from sfumato.frames.counted import count_table, numbers_in
 from sfumato.frames.kinds import guess_number
 from sfumato.frames.related import find_relations
 from sfumato.policy.guesses import ColumnTraits
-from sfumato.policy.overview import kind_of_type
+from sfumato.policy.overview import distinct_of, kind_of_type
 
 LOOKED_AT = 10_000  # rows
 _REPEATED = 3  # rows that have a value of a code, on average
@@ -54,7 +54,7 @@ def first_rows(source: Source, rows: int = LOOKED_AT) -> pl.DataFrame | None:
 
 def _traits(cells: pl.Series) -> ColumnTraits:
     present = cells.drop_nulls()
-    kind, distinct = _kind(present), present.n_unique() if len(present) else 0
+    kind, distinct = _kind(present), distinct_of(present)
     handed_out = kind == "integer" and names_people(present.unique(), len(present))
     return ColumnTraits(cells.name, kind, len(present), distinct, _detail(present, kind), handed_out)
 

@@ -14,6 +14,7 @@ from sfumato.core.rows import RowRange
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError
 from sfumato.files.source import Source
+from sfumato.files.spelled import can_be_counted
 
 _NUMERIC = {"integer", "number"}
 
@@ -164,8 +165,14 @@ def _typed(cells: pl.Series, column: _Column) -> pl.Series:
 
 def _look_at(cells: pl.Series, column: _Column) -> ColumnOverview:
     held = cells.drop_nulls()
-    distinct = held.n_unique() if len(held) else 0
-    return ColumnOverview(cells.name, kind_of_type(cells.dtype), column.missing, len(held), distinct, column.odd)
+    return ColumnOverview(
+        cells.name, kind_of_type(cells.dtype), column.missing, len(held), distinct_of(held), column.odd
+    )
+
+
+def distinct_of(cells: pl.Series) -> int:
+    """Return how many different values some cells hold; as many as there are where that cannot be told."""
+    return cells.n_unique() if len(cells) and can_be_counted(cells.dtype) else len(cells)
 
 
 def kind_of_type(dtype: pl.DataType) -> str:

@@ -15,6 +15,7 @@ import polars as pl
 
 from sfumato.exceptions import DataError, MissingComponentError
 from sfumato.files.source import CsvStyle, RawBatch, check_headers, with_first_name
+from sfumato.files.spelled import require_text
 from sfumato.files.storage.workspace import Workspace
 
 _MOST_ROWS = 1_048_575  # below the line of column names
@@ -115,6 +116,7 @@ class ExcelSink:
 
     def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return rows as they are."""
+        require_text(frame.schema, str(self._target))
         return frame
 
     def encode(self, packed: pl.DataFrame) -> pl.DataFrame:

@@ -14,6 +14,7 @@ import polars as pl
 from sfumato.files.formats.excel import ExcelSink
 from sfumato.files.formats.plain import BATCH_ROWS, PLAIN_LAYOUT, plain_rows
 from sfumato.files.source import CsvStyle
+from sfumato.files.spelled import require_text
 from sfumato.files.storage.workspace import Workspace, open_private
 
 _PIECE_BYTES = 32 << 20
@@ -50,7 +51,7 @@ def open_sink(
         Columns that come as numbers and are written to a CSV file as they are.
     """
     if kind.startswith("csv"):
-        return CsvSink(workspace.part, names, style, numbers, packed=kind.endswith(".gz"))
+        return CsvSink(workspace, names, style, numbers, packed=kind.endswith(".gz"))
     if kind == "excel":
         return ExcelSink(workspace, names)
     return TypedSink(workspace, kind)
@@ -60,10 +61,11 @@ class CsvSink:
     """A CSV file, packed or not."""
 
     def __init__(
-        self, path: Path, names: Sequence[str], style: CsvStyle, numbers: Collection[str], *, packed: bool
+        self, workspace: Workspace, names: Sequence[str], style: CsvStyle, numbers: Collection[str], *, packed: bool
     ) -> None:
         self._style, self._numbers = style, frozenset(numbers)
-        self._plain: Any = path.open("xb")
+        self._target = workspace.target
+        self._plain: Any = workspace.part.open("xb")
         # no clock and no file name inside: the same rows give the same bytes
         self._file: Any = gzip.GzipFile("", "wb", fileobj=self._plain, mtime=0) if packed else self._plain
         header = io.StringIO()
@@ -72,6 +74,7 @@ class CsvSink:
 
     def pack(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return rows as text and numbers."""
+        require_text(frame.schema, str(self._target))
         return csv_cells(frame, self._numbers)
 
     def encode(self, packed: pl.DataFrame) -> memoryview:

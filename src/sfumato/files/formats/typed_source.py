@@ -9,9 +9,11 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 
+from sfumato.core.names import require_own_names
 from sfumato.core.system import address_space
 from sfumato.exceptions import DataError
 from sfumato.files.formats.arrow_lengths import longest_buffer
+from sfumato.files.formats.arrow_schema import StoredColumns, stored_columns
 from sfumato.files.same_file import SameFile
 from sfumato.files.source import CsvStyle, RawBatch, check_headers
 
@@ -39,6 +41,7 @@ class TypedSource:
         if not self.files:
             raise DataError(f"{path}: no Parquet file in this folder", hint="their names must end in .parquet")
         schemas, self._rows = [], []
+        self._days: set[str] = set()
         self._same = {file: SameFile(file) for file in self.files}
         for file in self.files:
             schema, rows = self._look(file)
@@ -80,8 +83,16 @@ class TypedSource:
         try:
             if self.kind != "parquet" and longest_buffer(file) > (address_space() or _MOST_BYTES):
                 raise ValueError("a buffer that no memory can hold")
+            stored = stored_columns(file, self.kind)
+            _require_readable(stored, file)
             scan = self._scan(file)
-            return dict(scan.collect_schema()), int(scan.select(pl.len()).collect().item())
+            types = dict(scan.collect_schema())
+            days = [name for name in stored.days if isinstance(types.get(name), pl.Datetime)]
+            types.update((name, pl.Date()) for name in days)
+            self._days.update(days)
+            return types, int(scan.select(pl.len()).collect().item())
+        except DataError:
+            raise
         except UNREADABLE:
             pass
         name = "a Parquet" if self.kind == "parquet" else "an Arrow"
@@ -90,9 +101,18 @@ class TypedSource:
     def _part(self, file: Path, wanted: list[str], start: int, height: int) -> pl.DataFrame:
         try:
             part = self._scan(file).select(cs.by_name(wanted)).slice(start, height).collect()
+            days = [name for name in wanted if name in self._days]
+            part = part.with_columns(cs.by_name(days).cast(pl.Date)) if days else part
         except UNREADABLE:
             part = None
         self._same[file].require()
         if part is not None and part.height == height:
             return part
         raise DataError(f"{file}: cannot be read at row {start}", hint="the file may be damaged")
+
+
+def _require_readable(stored: StoredColumns, file: Path) -> None:
+    """Raise for what the reader would end with a panic for."""
+    for name, what in (stored.unread or {}).items():
+        raise DataError(f"{file}: column {name!r} holds {what}, which cannot be read", hint="write it as another type")
+    require_own_names(list(stored.names), str(file))
