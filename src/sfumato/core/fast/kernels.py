@@ -20,6 +20,7 @@ from sfumato.core.fast.clusters import (
     start_rows,
 )
 from sfumato.core.fast.compile import compiled
+from sfumato.core.fast.floating_lloyd import weighted_rounds, weighted_starts
 from sfumato.core.fast.lloyd import few_lloyd_rounds, lloyd_rounds
 from sfumato.core.fast.summing import grid_steps, lane_sum, turn_rows
 
@@ -52,6 +53,8 @@ __all__ = [
     "turn",
     "turn_rows",
     "two_nearest_squares",
+    "weighted_rounds",
+    "weighted_starts",
 ]
 _PIECE = 512  # rows of a sum that stays in the first-level cache
 _HALF_BITS = np.float64(0.5).view(np.uint64) >> np.uint64(46)
