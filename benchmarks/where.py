@@ -18,7 +18,7 @@ from types import FrameType
 
 _EVERY = 0.003  # seconds between two looks
 _WAITS = ("threading.py", "_base.py", "thread.py")  # where a thread stands that waits for a pool
-_MOST = 6
+_MOST = 8
 
 
 @dataclass

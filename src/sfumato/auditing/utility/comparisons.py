@@ -219,6 +219,18 @@ def _before(study: Study, scaling: str, k: int, starts: int) -> Plan[tuple[Optim
     return original_optima(study.original[scaling], k, starts, study.seeds_of(k), study.tries)
 
 
+def originals_plan(study: Study, k: int) -> Plan[list[tuple[Optima, int]]]:
+    """Return the plan of the optima of the original in every scaling, which are kept; see `original_optima`.
+
+    Parameters
+    ----------
+    study : Study
+    k : int
+    """
+    tables = {(id(points), study.starts_of(name)): name for name, points in study.original.items()}
+    return together([_before(study, name, k, starts) for (_, starts), name in tables.items()])
+
+
 def _after(study: Study, scaling: str, k: int, starts: int) -> Plan[Optima]:
     like = study.original[scaling] if study.scaled is None else None
     return optima_plan(study.released[scaling], k, starts, study.seeds_of(k), like=like)

@@ -252,9 +252,33 @@ def best_of(hits: Integers, costs: Floats, starts: int, tries: int, draw: np.ran
     >>> best_of(np.array([5, 45]), np.array([1.0, 2.0]), 50, 20, draw).round(1)
     array([0.9, 0.1])
     """
+    return best_of_thrown(hits, costs, starts, thrown(draw, max(starts, int(hits.sum())), tries))
+
+
+def thrown(draw: np.random.Generator, starts: int, tries: int) -> tuple[Integers, Floats]:
+    """Return the dice of many miners: which of the starts each tries, and how long before its end each try stops.
+
+    Parameters
+    ----------
+    starts, tries
+        See `best_of`.
+    """
+    return draw.integers(starts, size=(_MINERS, tries)), draw.exponential(size=(_MINERS, tries))
+
+
+def best_of_thrown(hits: Integers, costs: Floats, starts: int, dice: tuple[Integers, Floats]) -> Floats:
+    """Do what `best_of` does with dice that are thrown already.
+
+    Parameters
+    ----------
+    hits, costs, starts
+        See `best_of`.
+    dice : tuple of two arrays
+        See `thrown`.
+    """
     ends = np.concatenate([np.repeat(np.arange(len(hits)), hits), np.full(max(0, starts - int(hits.sum())), -1)])
-    found = ends[draw.integers(len(ends), size=(_MINERS, tries))]
-    seen = np.where(found < 0, np.inf, costs[found] * (1.0 + _STOPPED * draw.exponential(size=found.shape)))
+    found = ends[dice[0]]
+    seen = np.where(found < 0, np.inf, costs[found] * (1.0 + _STOPPED * dice[1]))
     taken = found[np.arange(_MINERS), seen.argmin(axis=1)]
     counts = np.bincount(taken[taken >= 0], minlength=len(hits))
     total = counts.sum()
