@@ -65,7 +65,7 @@ def _cores(cores: dict[str, Any] | None) -> list[str]:
     head = ["", "## Cores, measured", f"{cores['note']} Measured on {cores['measured']}, load average {cores['load']}."]
     lines = [*head, "", "| " + " | ".join(cores["columns"]) + " |", "|---|" + "---:|" * (len(cores["columns"]) - 1)]
     for name, seconds, *others in cores["rows"]:
-        cells = [f"{seconds:.2f}", *("" if one is None else f"{one:.2f}" for one in others)]
+        cells = ["" if one is None else f"{one:.2f}" for one in (seconds, *others)]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, "", _CHOOSE]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from sfumato._arrays import Flags, Floats
+from sfumato.core.sharing import share
 
 QUESTION = "inference by trees"
 _COLUMNS = 3  # that are told, of those that vary
@@ -52,8 +53,9 @@ def infer_by_trees(
     told = [j for j in columns if len(_cuts(view[:_ROWS, j]))][:_COLUMNS]
     hits, control = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
     learnt = view[:_ROWS]
-    for turn, secret in enumerate(told):
-        asked = np.arange(turn, len(people), len(told))
+
+    def learn(turn: int) -> None:
+        secret, asked = told[turn], np.arange(turn, len(people), len(told))
         known = np.delete(np.arange(view.shape[1]), secret)
         cuts = _cuts(learnt[:, secret])
         model = HistGradientBoostingClassifier(
@@ -68,6 +70,8 @@ def infer_by_trees(
             persons = group[people[asked]]
             truth = np.searchsorted(cuts, persons[:, secret], side="right")
             target[asked] = model.predict(persons[:, known]) == truth
+
+    share(learn, range(len(told)))
     return hits, control
 
 

@@ -15,7 +15,6 @@ from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scal
 from sfumato.attack.linkage.shared_rows import one_of_each
 from sfumato.attack.linkage.twins import NEAREST, Nearest, Twins, count_twins, nearest_pairs, shares_without_copies
 from sfumato.core.secret import Hidden
-from sfumato.core.sharing import share
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
 _PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
@@ -78,7 +77,7 @@ def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, t
     among = lies_among(released)
     if among is not None:
         words = words_for_shapes(original)
-        for name, own in zip(words, share(lies_among, list(words.values())), strict=True):
+        for name, own in zip(words, map(lies_among, words.values()), strict=True):
             if own is not None:
                 seen[f"how rows lie ({name})"] = (own, among)
     return seen
@@ -166,7 +165,8 @@ def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Look
     most: dict[str, dict[float, float]] = {}
     others: list[dict[str, tuple[Floats, Floats]]] = []
     finite = [name for name, pair in seen.items() if all(np.isfinite(table).all() for table in pair)]
-    for name, found in zip(finite, share(lambda name: _pairs_seen(name, *seen[name]), finite), strict=True):
+    for name in finite:  # one after the other: all threads look for the neighbours of its rows
+        found = _pairs_seen(name, *seen[name])
         # plain values are asked first and have most of the doubt
         doubts[name] = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1))
         if found is None:

@@ -17,6 +17,8 @@ from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.attack.linkage.farthest import farthest_rows
 from sfumato.auditing.whole.company import Company
+from sfumato.core.sharing import share
+from sfumato.core.tiles import spans
 
 FALSE_ALARMS = 0.01  # of all groups together, where nothing is given away
 ASKED = ("nearest", "farthest")  # attacks that are asked about exposed people by themselves
@@ -141,12 +143,16 @@ def most_exposed(table: Floats, *, seed: int = 0) -> Integers:
     place[chosen] = np.arange(len(chosen))
     lengths, apart = (others**2).sum(axis=1), np.empty(n)
     nearest = min(_COMPANIONS, len(chosen) - 1) - 1
-    for begin in range(0, n, size := max(1, _CELLS // len(chosen))):
-        block = points[begin : begin + size]
+
+    def measure(span: tuple[int, int]) -> None:
+        begin, end = span
+        block, own = points[begin:end], place[begin:end]
         squares = (block**2).sum(axis=1)[:, None] + lengths - 2 * block @ others.T
-        own = place[begin : begin + size]
         squares[np.flatnonzero(own >= 0), own[own >= 0]] = np.inf
-        apart[begin : begin + size] = np.partition(squares, nearest, axis=1)[:, nearest]
+        squares.partition(nearest, axis=1)
+        apart[begin:end] = squares[:, nearest]
+
+    share(measure, list(spans(n, max(1, _CELLS // len(chosen)))))
     count = min(max(_FEWEST, int(_SHARE * n)), n // 4, _MOST)
     ranked: Integers = np.argsort(-np.round(apart, 9), kind="stable")[:count]
     return ranked
@@ -209,7 +215,7 @@ def measure_exposed(
                 found.append((name, attack, scores.attack, chance))
     if "span" in ran:
         found += _reached(ran["span"])
-    share = FALSE_ALARMS / max(1, len(found))
-    weighed = [weigh_group(*one, false_alarms=share) for one in found]
+    each = FALSE_ALARMS / max(1, len(found))
+    weighed = [weigh_group(*one, false_alarms=each) for one in found]
     # those that stand out come first, then whoever is found most beyond chance, doubtful as it is
     return tuple(sorted(weighed, key=lambda one: (-max(one.lift_low, 0.0), (one.chance - one.found) / one.people)))

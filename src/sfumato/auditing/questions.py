@@ -16,12 +16,15 @@ from scipy.spatial import cKDTree
 from sfumato._arrays import Flags, Floats
 from sfumato.attack.engine.result import lift, wilson_interval
 from sfumato.auditing.boosted import QUESTION, infer_by_trees
+from sfumato.core.sharing import share
+from sfumato.core.tiles import spans
 
 FEWEST_ROWS = 8  # of a table about which an audit says anything
 _WIDTH = 0.05  # standard deviations: what counts as the same value
 _NOTHING = 1e-7  # standard deviations
 _PEOPLE = 1000
 _ROWS = 100_000
+_TOGETHER = 50  # people who are asked about by one thread
 
 
 @dataclass(frozen=True)
@@ -115,12 +118,16 @@ def single_out(
 ) -> tuple[Flags, Flags]:
     """Tell whether "within 5 % of these released values in three columns" describes exactly one person."""
     d = inside.shape[1]
+    chosen = [generator.permutation(d)[: min(3, d)] for _ in people]
     hits, control = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
-    for i, person in enumerate(people):
-        chosen = generator.permutation(d)[: min(3, d)]
-        for group, target in ((inside, hits), (outside, control)):
-            near = (np.abs(group[:, chosen] - view[person, chosen]) <= _WIDTH).all(axis=1)
-            target[i] = np.count_nonzero(near) == 1
+
+    def ask(span: tuple[int, int]) -> None:
+        for i in range(*span):
+            for group, target in ((inside, hits), (outside, control)):
+                near = (np.abs(group[:, chosen[i]] - view[people[i], chosen[i]]) <= _WIDTH).all(axis=1)
+                target[i] = np.count_nonzero(near) == 1
+
+    share(ask, list(spans(len(people), _TOGETHER)))
     return hits, control
 
 
@@ -138,14 +145,14 @@ def link(
     """Tell whether two halves of a person's columns lead to the same released row."""
     first, second = columns[: len(columns) // 2], columns[len(columns) // 2 :]
     apart = _told_apart(view)
-    trees = [cKDTree(apart[:, part]) for part in (first, second)]
+    persons = [_told_apart(group[people]) for group in (inside, outside)]
 
-    def linked(group: Floats) -> Flags:
-        persons = _told_apart(group[people])
-        rows = [tree.query(persons[:, part])[1] for tree, part in zip(trees, (first, second), strict=True)]
-        return np.asarray(rows[0] == rows[1])
+    def nearest(part: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        tree = cKDTree(apart[:, part])
+        return [np.asarray(tree.query(group[:, part])[1]) for group in persons]
 
-    return linked(inside), linked(outside)
+    one, other = share(nearest, [first, second])
+    return one[0] == other[0], one[1] == other[1]
 
 
 def infer(
@@ -156,7 +163,8 @@ def infer(
     secrets = generator.integers(0, d, len(people))
     apart = _told_apart(view)
     hits, control = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
-    for secret in np.unique(secrets):
+
+    def ask(secret: int) -> None:
         asked = np.flatnonzero(secrets == secret)
         known = np.delete(np.arange(d), secret)
         tree = cKDTree(apart[:, known])
@@ -164,4 +172,6 @@ def infer(
             persons = group[people[asked]]
             guess = view[tree.query(_told_apart(persons)[:, known])[1], secret]
             target[asked] = np.abs(guess - persons[:, secret]) <= _WIDTH
+
+    share(ask, np.unique(secrets).tolist())
     return hits, control

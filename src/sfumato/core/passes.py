@@ -190,8 +190,11 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
                 list(pool.map(_add_pieces, *zip(*shares, strict=True)))
             else:
                 _add_pieces(total, batch, pieces)
-    for worker in workers:
-        total.merge(worker)
+        while workers:  # pairs side by side: what has been counted may be as large as a table
+            half = len(workers) // 2 + 1
+            pairs = zip([total, *workers], [total, *workers][half:], strict=False)
+            list(pool.map(lambda pair: pair[0].merge(pair[1]), pairs))
+            workers = workers[: half - 1]
     return total, coverage
 
 

@@ -67,6 +67,35 @@ def share_plans(plans: Sequence[Plan[U]], ended: Callable[[int, int], None] | No
     return shared.results()
 
 
+def together(plans: Sequence[Plan[U]]) -> Plan[list[U]]:
+    """Return the plan that makes each step of several plans at once, and comes to what each comes to, in order.
+
+    Parameters
+    ----------
+    plans : sequence of generators
+
+    Examples
+    --------
+    >>> def plan(x):
+    ...     (square,) = yield [Task(1.0, lambda: x * x)]
+    ...     return square
+    >>> share_plans([together([plan(2), plan(3)])])
+    [[4, 9]]
+    """
+    ends: dict[int, U] = {}
+    sent: dict[int, list[Any] | None] = dict.fromkeys(range(len(plans)))
+    while sent:
+        asked: dict[int, Sequence[Task]] = {}
+        for number, found in sent.items():
+            try:
+                asked[number] = next(plans[number]) if found is None else plans[number].send(found)
+            except StopIteration as over:
+                ends[number] = over.value
+        results = iter((yield [task for tasks in asked.values() for task in tasks])) if asked else iter(())
+        sent = {number: [next(results) for _ in tasks] for number, tasks in asked.items()}
+    return [ends[number] for number in range(len(plans))]
+
+
 class _Shared:
     """Plans that several threads work on, each of them taking the longest task that there is."""
 

@@ -16,7 +16,7 @@ from sfumato.exceptions import ParameterError
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
 _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
-_FEW_THREADS, _BUSY, _LONGEST = 4, 8, 1 << 17
+_FEW_THREADS, _BUSY = 4, 2
 _USEFUL = 8  # threads that numpy keeps busy; more of them were slower
 T = TypeVar("T")
 U = TypeVar("U")
@@ -78,9 +78,9 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     """Return the pieces of a batch that threads share among them; for one thread those of `spans`.
 
     Threads take the interpreter's lock between any two array operations. On a few threads a tile that stays in the
-    cache is long enough for the lock to be free. Many threads wait for the lock longer than for memory: they take up
-    to eight tiles at once, and as many pieces each as the others. Where numpy does the work its operations are many and
-    short, and pieces are longer.
+    cache is long enough for the lock to be free. Many threads wait for the lock more often, and take two tiles at once,
+    and as many pieces each as the others; longer ones leave the cache, and the system takes the memory back each time.
+    Where numpy does the work its operations are many and short, and pieces are longer.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     """
     if threads > 1:
         longest = size
-        if threads > _FEW_THREADS:  # a table so wide that a tile has the fewest rows has cells enough in two
-            longest = max(size, min(_BUSY * size, _LONGEST)) if size > _FEWEST else 2 * size
+        if threads > _FEW_THREADS:
+            longest = _BUSY * size
         if compiled_kernels(0) is None:
             longest = max(longest, BLOCK_ROWS // 2)
         turns = -(-n_rows // (threads * longest))

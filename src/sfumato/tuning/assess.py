@@ -77,6 +77,11 @@ class TableAssessor:
         self._hurried: dict[tuple[Candidate, int], Floats] = {}
         self.clusters = self._thorough.clusters
 
+    def prepare(self) -> None:
+        """Cluster the original with every effort now; see `Yardstick.prepare`."""
+        for yardstick in (self._cheap, self._closer, self._thorough, self._fresh):
+            yardstick.prepare()
+
     def setting(self, candidate: Candidate) -> Setting:
         """Return the setting of a candidate on this table."""
         found = setting_of(candidate)

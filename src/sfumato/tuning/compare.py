@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.auditing.grading import GRADES
 from sfumato.auditing.utility.yardstick import Yardstick
+from sfumato.core.sharing import shared_by
 from sfumato.core.tiles import in_order, workers
 from sfumato.exceptions import ParameterError, SfumatoError
 from sfumato.frames.frame import numeric_columns
@@ -137,14 +138,21 @@ def compare(
             except SfumatoError as error:
                 return LeftOut(label=setting.label, reason=error.message)
 
-        with quiet_threads():
-            for setting, found in zip(part, in_order(part, attempt, shared), strict=True):
-                tell(setting.label, done / len(settings))
+        with quiet_threads(), shared_by(shared):
+            if budget is None:
+                yardstick.prepare(rescaled=True)
+            # those that take long are begun first, so that nobody waits for one at the end; time asks them in order
+            order = list(range(len(part)))
+            if budget is None:
+                order.sort(key=lambda at: -method(part[at].method).passes)
+            results: dict[int, Trial | LeftOut] = {}
+            for at, found in zip(order, in_order([part[at] for at in order], attempt, shared), strict=True):
+                tell(part[at].label, done / len(settings))
                 done += 1
-                if isinstance(found, Trial):
-                    trials[-1].append(found)
-                else:
-                    left_out.append(found)
+                results[at] = found
+        found_in_order = [results[at] for at in range(len(part))]
+        trials[-1] += [found for found in found_in_order if isinstance(found, Trial)]
+        left_out += [found for found in found_in_order if isinstance(found, LeftOut)]
     tell("done", 1.0)
     tried = tuple(
         compared(trial, method(trial.setting.method).name, best=best, numbers_only=bool(full) and number > 0)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sfumato.auditing.grading import GRADES
+from sfumato.core.sharing import sharing_here
+from sfumato.core.tiles import in_order
 from sfumato.tuning.search import Score
 from sfumato.tuning.space import Candidate
 
@@ -55,10 +58,12 @@ def confirm(
     limit: float,
     min_grade: str | None,
     repetitions: int,
+    tell: Callable[[Candidate, int], None] = lambda _candidate, _number: None,
 ) -> list[Confirmed]:
     """Repeat the finalists, best first, with fresh keys and seeds, until one holds in every repetition.
 
-    A finalist that misses a limit once is not repeated further.
+    A finalist that misses a limit once is not repeated further; where repetitions run side by side, later ones do not
+    count then.
 
     Parameters
     ----------
@@ -68,6 +73,8 @@ def confirm(
         Scores a candidate in a held-out repetition, numbered from 0.
     limit, min_grade
         See `holds`.
+    tell : callable, optional
+        Is told which repetition of whom is waited for.
 
     Returns
     -------
@@ -79,8 +86,10 @@ def confirm(
     for candidate, found in finalists:
         scores: list[Score] = []
         if not won:
+            runs = in_order(range(repetitions), partial(repeat, candidate), sharing_here())
             for number in range(repetitions):
-                scores.append(repeat(candidate, number))
+                tell(candidate, number)
+                scores.append(next(runs))
                 if not holds(scores[-1], limit, min_grade):
                     break
         good = len(scores) == repetitions and all(holds(score, limit, min_grade) for score in scores)

@@ -155,6 +155,8 @@ def tune(
     tell("clusters of the original", 0.0)
     with quiet_threads(), shared_by(workers(threads, n_jobs)):
         assess = TableAssessor(subject, clusters, seed, limit, fixed)
+        if budget is None:
+            assess.prepare()
         found = search(
             candidate_stream(seed, names),
             assess,
@@ -167,14 +169,18 @@ def tune(
         if not found.finalists:
             raise DataError("no method applies to this table", hint="see: sfumato compare")
 
-        def repeat(candidate: Any, number: int) -> Any:
-            tell(
-                f"repeating {candidate.method} with another key",
-                _SEARCHING + (0.95 - _SEARCHING) * number / REPETITIONS,
-            )
-            return assess.repeat(candidate, number)
+        def repeating(candidate: Any, number: int) -> None:
+            done = _SEARCHING + (0.95 - _SEARCHING) * number / REPETITIONS
+            tell(f"repeating {candidate.method} with another key", done)
 
-        confirmed = confirm(found.finalists, repeat, limit=limit, min_grade=min_grade, repetitions=REPETITIONS)
+        confirmed = confirm(
+            found.finalists,
+            assess.repeat,
+            limit=limit,
+            min_grade=min_grade,
+            repetitions=REPETITIONS,
+            tell=repeating,
+        )
         ladders = [name for name in (*names, *numbers_only) if name == (EXCHANGE if subject.kinds else DEFAULT_METHOD)]
         points = (
             measure_dial(subject, ladders[0], seed, lambda what, share: tell(what, 0.95 + 0.05 * share))

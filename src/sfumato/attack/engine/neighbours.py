@@ -8,9 +8,11 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from sfumato._arrays import Floats
-from sfumato.core.sharing import threads_here
+from sfumato.core.sharing import share, sharing_here, threads_here
+from sfumato.core.tiles import spans
 
 _TREE, _FEW = 12, 1_000  # columns up to which a tree is faster, and rows
+_TOGETHER = 2048  # rows at least that one thread asks for
 
 
 class RowIndex:
@@ -46,12 +48,18 @@ class RowIndex:
         """
         asked = self._rows[places]
         if self._tree is not None:
-            apart, near = self._tree.query(asked, k=count, workers=threads_here())
+            apart, near = self._tree.query(asked, k=count, workers=min(threads_here(), 1 + len(asked) // _TOGETHER))
             return np.asarray(apart), np.asarray(near)
         if not len(asked):
             return np.empty((0, count)), np.empty((0, count), dtype=np.int64)
         # in many dimensions a tree looks at nearly all rows, and products of matrices look at them faster
-        near = NearestNeighbors(algorithm="brute").fit(self._rows).kneighbors(asked, count, return_distance=False)
+        model = NearestNeighbors(algorithm="brute").fit(self._rows)
+        parts = list(spans(len(asked), max(_TOGETHER, -(-len(asked) // (256 * sharing_here())) * 256)))
+        found = share(lambda part: self._measured(model, asked[slice(*part)], count), parts)
+        return np.concatenate([apart for apart, _ in found]), np.concatenate([near for _, near in found])
+
+    def _measured(self, model: NearestNeighbors, asked: Floats, count: int) -> tuple[Floats, NDArray[np.int64]]:
+        near = model.kneighbors(asked, count, return_distance=False)
         apart = np.stack([np.sqrt(((asked - self._rows[other]) ** 2).sum(axis=1)) for other in near.T], axis=1)
         order = np.argsort(apart, axis=1, kind="stable")  # products round: rows nearly as near may change places
         return np.take_along_axis(apart, order, axis=1), np.take_along_axis(near, order, axis=1)

@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster import Chameleon
+from sfumato.cluster.weighted_kmeans import weighted_kmeans
 
 Labels = Integers
 
@@ -66,7 +67,7 @@ class Found:
 
 
 def kmeans_from(points: Floats, centres: Floats, *, rounds: int = MOST_ROUNDS, tolerance: float = 0.0) -> Found:
-    """Run Lloyd's k-means (scikit-learn's) from given centres.
+    """Run Lloyd's k-means from given centres.
 
     Parameters
     ----------
@@ -82,8 +83,11 @@ def kmeans_from(points: Floats, centres: Floats, *, rounds: int = MOST_ROUNDS, t
     >>> kmeans_from(np.array([[0.0], [1.0], [9.0], [10.0]]), np.array([[0.0], [1.0]])).centres.ravel().tolist()
     [0.5, 9.5]
     """
-    model = KMeans(len(centres), init=centres, n_init=1, max_iter=rounds, tol=tolerance).fit(points)
-    return Found(model.labels_.astype(np.int64), model.cluster_centers_)
+    middle = np.asarray(points.mean(axis=0))
+    columns = np.ascontiguousarray((points - middle).T)
+    limit = tolerance * float(columns.var(axis=1).mean())
+    run = weighted_kmeans(columns, np.ones(len(points)), centres - middle, rounds=rounds, tolerance=limit)
+    return Found(run.labels, run.centres + middle)
 
 
 def named_kmeans(points: Floats, k: int, effort: Effort, seed: int) -> Found:

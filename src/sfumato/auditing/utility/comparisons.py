@@ -20,10 +20,10 @@ from sfumato._arrays import Flags, Floats
 from sfumato.auditing.utility.by_centres import DRAWN_ROWS, carried, cost_by_centres, on_original
 from sfumato.auditing.utility.clusterings import chameleon_labels, kmeans_from, ward_labels
 from sfumato.auditing.utility.luck import Expected, chances_of, expect, likeliest
-from sfumato.auditing.utility.optima import CORE, Optima, find_optima
+from sfumato.auditing.utility.optima import CORE, Optima, optima_plan
 from sfumato.auditing.utility.rescaling import Rescaling, release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
-from sfumato.core.plans import Plan, Task, share_plans
+from sfumato.core.plans import Plan, Task, share_plans, together
 from sfumato.exceptions import MissingComponentError, ParameterError
 
 Progress = Callable[[str, float], None]
@@ -184,8 +184,10 @@ def _alone(work: Callable[[], Rows], size: float) -> Plan[Rows]:
     return found[0]
 
 
-def original_optima(points: Floats, k: int, starts: int, seeds: tuple[int, int], tries: int) -> tuple[Optima, int]:
-    """Return the optima of an original, and which of them is found most often.
+def original_optima(
+    points: Floats, k: int, starts: int, seeds: tuple[int, int], tries: int
+) -> Plan[tuple[Optima, int]]:
+    """Return the plan of the optima of an original, and which of them is found most often.
 
     They are kept in the process for a while: several scalings and several releases are held against them.
 
@@ -200,7 +202,7 @@ def original_optima(points: Floats, k: int, starts: int, seeds: tuple[int, int],
     asked = (hashlib.blake2b(points.tobytes()).digest(), points.shape, k, starts, seeds, tries)
     found = _known.get(asked)
     if found is None:
-        optima = find_optima(points, k, starts, seeds)
+        optima = yield from optima_plan(points, k, starts, seeds)
         found = optima, likeliest(optima, tries)
         with _keeping:
             while _known and (len(_known) >= _MOST_KNOWN or sum(map(_cells, _known.values())) > _MOST_CELLS):
@@ -213,13 +215,25 @@ def _cells(kept: tuple[Optima, int]) -> int:
     return sum(labels.size for labels in kept[0].labels)
 
 
-def _before(study: Study, scaling: str, k: int, starts: int) -> tuple[Optima, int]:
+def _before(study: Study, scaling: str, k: int, starts: int) -> Plan[tuple[Optima, int]]:
     return original_optima(study.original[scaling], k, starts, study.seeds_of(k), study.tries)
 
 
-def _after(study: Study, scaling: str, k: int, starts: int) -> Optima:
+def originals_plan(study: Study, k: int) -> Plan[list[tuple[Optima, int]]]:
+    """Return the plan of the optima of the original in every scaling, which are kept; see `original_optima`.
+
+    Parameters
+    ----------
+    study : Study
+    k : int
+    """
+    tables = {(id(points), study.starts_of(name)): name for name, points in study.original.items()}
+    return together([_before(study, name, k, starts) for (_, starts), name in tables.items()])
+
+
+def _after(study: Study, scaling: str, k: int, starts: int) -> Plan[Optima]:
     like = study.original[scaling] if study.scaled is None else None
-    return find_optima(study.released[scaling], k, starts, study.seeds_of(k), like=like)
+    return optima_plan(study.released[scaling], k, starts, study.seeds_of(k), like=like)
 
 
 class Luck(NamedTuple):
@@ -251,12 +265,37 @@ def luck_of(study: Study, scaling: str, k: int) -> Luck:
     scaling : str
     k : int
     """
-    starts = study.starts_of(scaling)
-    luck = _luck(study, scaling, _before(study, scaling, k, starts), _after(study, scaling, k, starts))
-    if _is_unsure(study, scaling, luck):
-        more = MORE_STARTS * starts
-        luck = _luck(study, scaling, _before(study, scaling, k, more), _after(study, scaling, k, more))
-    return luck
+    return share_plans([lucks_plan(study, k, [scaling])])[0][scaling]
+
+
+def lucks_plan(study: Study, k: int, scalings: Sequence[str]) -> Plan[dict[str, Luck]]:
+    """Return the plan of what a miner may expect in each scaling: the optima of all tables are found side by side.
+
+    Parameters
+    ----------
+    study : Study
+    k : int
+    scalings : sequence of str
+    """
+    starts = {name: study.starts_of(name) for name in scalings}
+    lucks: dict[str, Luck] = {}
+    asked = list(scalings)
+    while asked:  # once more with more starts where it hangs on them
+        # scalings that make one table of the original have its optima in common
+        tables = {(id(study.original[name]), starts[name]): name for name in asked}
+        originals = [_before(study, name, k, starts[name]) for name in tables.values()]
+        releases = [_after(study, name, k, starts[name]) for name in asked]
+        found: list[Any] = yield from together([*originals, *releases])
+        before = dict(zip(tables, found, strict=False))
+        works = [
+            partial(_luck, study, name, before[id(study.original[name]), starts[name]], after)
+            for name, after in zip(asked, found[len(tables) :], strict=True)
+        ]
+        size = float(study.original[asked[0]].size)
+        lucks |= zip(asked, (yield [Task(size, work) for work in works]), strict=True)
+        asked = [n for n in asked if starts[n] == study.starts_of(n) and _is_unsure(study, n, lucks[n])]
+        starts |= {name: MORE_STARTS * starts[name] for name in asked}
+    return lucks
 
 
 def _is_unsure(study: Study, scaling: str, luck: Luck) -> bool:
@@ -297,22 +336,7 @@ def shared_labels(study: Study, scaling: str, centres: Floats) -> NDArray[np.int
 
 def _kmeans_plan(study: Study, k: int, scalings: Sequence[str]) -> Plan[Rows]:
     """Find the optima of all tables with k clusters side by side, then hold releases against originals."""
-    starts = {name: study.starts_of(name) for name in scalings}
-    lucks: dict[str, Luck] = {}
-    asked = list(scalings)
-    while asked:  # once more with more starts where it hangs on them
-        # scalings that make one table of the original have its optima in common
-        tables = {(id(study.original[name]), starts[name]): name for name in asked}
-        size = float(study.original[asked[0]].size * k)
-        found = yield [
-            *(Task(size, partial(_before, study, name, k, starts[name])) for name in tables.values()),
-            *(Task(size, partial(_after, study, name, k, starts[name])) for name in asked),
-        ]
-        before = dict(zip(tables, found, strict=False))
-        for name, after in zip(asked, found[len(tables) :], strict=True):
-            lucks[name] = _luck(study, name, before[id(study.original[name]), starts[name]], after)
-        asked = [n for n in asked if starts[n] == study.starts_of(n) and _is_unsure(study, n, lucks[n])]
-        starts |= {name: MORE_STARTS * starts[name] for name in asked}
+    lucks = yield from lucks_plan(study, k, scalings)
     parts: list[Rows] = yield [Task(0.0, partial(_kmeans_rows, study, k, name, lucks[name])) for name in scalings]
     return [row for rows, _ in parts for row in rows], [one for _, excesses in parts for one in excesses]
 

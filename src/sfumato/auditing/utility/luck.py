@@ -7,13 +7,14 @@ finds on the original is held against what the second finds on the release, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from sfumato._arrays import Floats, Integers
-from sfumato.auditing.utility.optima import Optima, best_of
+from sfumato.auditing.utility.optima import Optima, best_of_thrown, thrown
 from sfumato.auditing.utility.result import Estimate
 
 _AGAIN = 40  # pools that are drawn again from the starts, for intervals
@@ -121,7 +122,16 @@ def _chances(
 
 
 def _taken(found: Optima, hits: Integers, starts: int, tries: int, seed: int) -> Floats:
-    return np.array([best_of(pool, found.costs, starts, tries, np.random.default_rng([seed, 23])) for pool in hits])
+    taken = []
+    for pool in hits:
+        dice = _dice(seed, max(starts, int(pool.sum())), tries)
+        taken.append(best_of_thrown(pool, found.costs, starts, dice))
+    return np.array(taken)
+
+
+@lru_cache(maxsize=96)  # those of a whole audit: all clusterings are held against one another with the same dice
+def _dice(seed: int, starts: int, tries: int) -> tuple[Integers, Floats]:
+    return thrown(np.random.default_rng([seed, 23]), starts, tries)
 
 
 def _drawn(found: Optima, seed: int) -> Integers:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans, kmeans_plusplus
 
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import other_labels
+from sfumato.cluster.weighted_kmeans import WeightedRun, weighted_kmeans, weighted_starts
+from sfumato.core.passes import stop_if_asked
+from sfumato.core.plans import Plan, Task, share_plans
 
 #: rows on which a start runs, and on which it is looked at
 CORE, LOOK = 3_000, 20_000
@@ -31,6 +34,7 @@ _NEAR, _FIXED = 1e-5, 1e-7
 #: what scikit-learn leaves of the cost when it stops, as a share of it: optima nearer than that are taken by chance
 _STOPPED = 3e-5
 _MINERS = 500
+_TOGETHER = 5  # starts that are one task
 
 
 @dataclass(frozen=True)
@@ -96,70 +100,112 @@ def find_optima(points: Floats, k: int, starts: int, seeds: Sequence[int], *, li
         The table whose rows far out are sampled: a release is sampled as its original, so that both have the same
         luck. None: the points.
     """
+    return share_plans([optima_plan(points, k, starts, seeds, like=like)])[0]
+
+
+def optima_plan(
+    points: Floats, k: int, starts: int, seeds: Sequence[int], *, like: Floats | None = None
+) -> Plan[Optima]:
+    """Do the same as a plan: some starts are a task, and every optimum that is carried to all rows.
+
+    Parameters
+    ----------
+    points, k, starts, seeds, like
+        See `find_optima`.
+    """
     model = points if like is None else like
     chance = chances_of_rows(model, CORE)
-    seen = _Seen.of(points, chances_of_rows(model, LOOK), seeds[0])
+    every = _Seen.of(points)
+    seen = every.part(chances_of_rows(model, LOOK), seeds[0])
+    numbers = [np.random.default_rng(seed).integers(2**31, size=starts).tolist() for seed in seeds]
+    parts = [
+        (pool, some[at : at + _TOGETHER]) for pool, some in enumerate(numbers) for at in range(0, starts, _TOGETHER)
+    ]
+    size = float(seen.columns.size * k * _TOGETHER)
+    ended = yield [Task(size, partial(_run_starts, every, seen, k, chance, some)) for _, some in parts]
     met: list[_Run] = []
-    for pool, seed in enumerate(seeds):
-        for number in np.random.default_rng(seed).integers(2**31, size=starts).tolist():
-            run = seen.continued(_start(points, k, chance, number), _ROUNDS if chance is None else _FEW_ROUNDS)
+    for (pool, _), runs in zip(parts, ended, strict=True):
+        for run in runs:
             _note(met, run, pool, len(seeds))
-    if chance is None:
-        return _sorted(met, starts)
+    if chance is not None:
+        chosen = _to_carry(met, starts, len(seeds))
+        size = 10.0 * every.columns.size * k
+        ended = yield [Task(size, partial(every.continued, one.centres, _ROUNDS)) for one in chosen]
+        met = []
+        for one, run in zip(chosen, ended, strict=True):
+            for pool, count in enumerate(one.hits.tolist()):
+                _note(met, run, pool, len(seeds), count)
     met.sort(key=lambda one: one.cost)
-    carried: list[_Run] = []
-    reached = np.zeros(len(seeds))
-    every = _Seen(points, None)
-    for place, one in enumerate(met[:_MOST]):
-        likely = reached.min() < _REACHED * starts or one.cost <= (1.0 + _DOUBT) * met[0].cost
-        if place >= _FEWEST and not likely:
-            break
-        run = every.continued(one.centres, _ROUNDS)
-        for pool, count in enumerate(one.hits.tolist()):
-            _note(carried, run, pool, len(seeds), count)
-        reached += one.hits
-    return _sorted(carried, starts)
-
-
-def _sorted(runs: list[_Run], starts: int) -> Optima:
-    runs.sort(key=lambda one: one.cost)
     return Optima(
-        tuple(one.labels for one in runs),
-        tuple(one.centres for one in runs),
-        np.array([one.cost for one in runs]),
-        np.array([one.hits for one in runs]).T,
+        tuple(one.labels.astype(np.int64) for one in met),
+        tuple(one.centres + every.middle for one in met),
+        np.array([one.cost for one in met]),
+        np.array([one.hits for one in met]).T,
         starts,
     )
 
 
-def _start(points: Floats, k: int, chance: Floats | None, seed: int) -> Floats:
+def _to_carry(met: list[_Run], starts: int, pools: int) -> list[_Run]:
+    """Return the runs that may be the best on all rows, the cheapest first."""
+    met = sorted(met, key=lambda one: one.cost)
+    chosen: list[_Run] = []
+    reached = np.zeros(pools)
+    for place, one in enumerate(met[:_MOST]):
+        likely = reached.min() < _REACHED * starts or one.cost <= (1.0 + _DOUBT) * met[0].cost
+        if place >= _FEWEST and not likely:
+            break
+        chosen.append(one)
+        reached += one.hits
+    return chosen
+
+
+def _run_starts(every: _Seen, seen: _Seen, k: int, chance: Floats | None, numbers: list[int]) -> list[WeightedRun]:
+    """Start k-means several times, and go on with each on the rows that are seen."""
+    runs = []
+    for number in numbers:
+        stop_if_asked()
+        centres = _start(every, k, chance, number)
+        run = seen.continued(centres, _ROUNDS if chance is None else _FEW_ROUNDS)
+        runs.append(run._replace(labels=run.labels.astype(np.min_scalar_type(k))))  # many wait: small labels
+    return runs
+
+
+def _start(every: _Seen, k: int, chance: Floats | None, seed: int) -> Floats:
     """Return where k-means ends that starts at random on a sample of the rows, or its start if all rows are few."""
     draw = np.random.default_rng(seed)
     if chance is None:
-        found, _ = kmeans_plusplus(points, k, random_state=seed)
-        return np.asarray(found)
-    rows = np.flatnonzero(draw.random(len(points)) < chance)
-    run = KMeans(k, n_init=1, max_iter=_ROUNDS, tol=_NEAR, random_state=seed)
-    return np.asarray(run.fit(points[rows], sample_weight=1.0 / chance[rows]).cluster_centers_)
+        return weighted_starts(every.columns, every.weights, k, draw)
+    some = every.drawn(chance, draw)
+    centres = weighted_starts(some.columns, some.weights, k, draw)
+    return weighted_kmeans(
+        some.columns, some.weights, centres, rounds=_ROUNDS, tolerance=_NEAR * every.variance
+    ).centres
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """Rows on which runs go on, and what each stands for."""
+    """Rows on which runs go on, columns first and around their mean, and what each stands for."""
 
-    points: Floats
-    weights: Floats | None
+    columns: Floats
+    weights: Floats
+    middle: Floats
+    variance: float
 
     @classmethod
-    def of(cls, points: Floats, chance: Floats | None, seed: int) -> _Seen:
-        if chance is None:
-            return cls(points, None)
-        rows = np.flatnonzero(np.random.default_rng([seed, 1]).random(len(points)) < chance)
-        return cls(points[rows], 1.0 / chance[rows])
+    def of(cls, points: Floats) -> _Seen:
+        middle = np.asarray(points.mean(axis=0))
+        columns = np.ascontiguousarray((points - middle).T)
+        return cls(columns, np.ones(len(points)), middle, float(np.mean(columns.var(axis=1))))
 
-    def continued(self, centres: Floats, rounds: int) -> KMeans:
-        run = KMeans(len(centres), init=centres, n_init=1, max_iter=rounds, tol=_FIXED)
-        return run.fit(self.points, sample_weight=self.weights)
+    def part(self, chance: Floats | None, seed: int) -> _Seen:
+        return self if chance is None else self.drawn(chance, np.random.default_rng([seed, 1]))
+
+    def drawn(self, chance: Floats, draw: np.random.Generator) -> _Seen:
+        rows = np.flatnonzero(draw.random(len(chance)) < chance)
+        return _Seen(self.columns.take(rows, axis=1), 1.0 / chance[rows], self.middle, self.variance)
+
+    def continued(self, centres: Floats, rounds: int) -> WeightedRun:
+        return weighted_kmeans(self.columns, self.weights, centres, rounds=rounds, tolerance=_FIXED * self.variance)
 
 
 @dataclass
@@ -167,23 +213,23 @@ class _Run:
     """Where runs of k-means have ended."""
 
     cost: float
-    labels: NDArray[np.int64]
+    labels: NDArray[np.integer]
     centres: Floats
     hits: Integers
 
 
-def _note(met: list[_Run], run: KMeans, pool: int, pools: int, count: int = 1) -> None:
+def _note(met: list[_Run], run: WeightedRun, pool: int, pools: int, count: int = 1) -> None:
     """Count a run for the optimum that it has reached, or for a new one."""
-    cost, labels = float(run.inertia_), run.labels_.astype(np.int64)
     for one in met:
-        if abs(cost - one.cost) <= 1e-3 * max(cost, one.cost) and other_labels(one.labels, labels) <= _SAME:
+        alike = abs(run.cost - one.cost) <= 1e-3 * max(run.cost, one.cost)
+        if alike and other_labels(one.labels, run.labels) <= _SAME:
             one.hits[pool] += count
-            if cost < one.cost:
-                one.cost, one.labels, one.centres = cost, labels, run.cluster_centers_
+            if run.cost < one.cost:
+                one.cost, one.labels, one.centres = run.cost, run.labels, run.centres
             return
     hits = np.zeros(pools, dtype=np.int64)
     hits[pool] = count
-    met.append(_Run(cost, labels, run.cluster_centers_, hits))
+    met.append(_Run(run.cost, run.labels, run.centres, hits))
 
 
 def best_of(hits: Integers, costs: Floats, starts: int, tries: int, draw: np.random.Generator) -> Floats:
@@ -206,9 +252,33 @@ def best_of(hits: Integers, costs: Floats, starts: int, tries: int, draw: np.ran
     >>> best_of(np.array([5, 45]), np.array([1.0, 2.0]), 50, 20, draw).round(1)
     array([0.9, 0.1])
     """
+    return best_of_thrown(hits, costs, starts, thrown(draw, max(starts, int(hits.sum())), tries))
+
+
+def thrown(draw: np.random.Generator, starts: int, tries: int) -> tuple[Integers, Floats]:
+    """Return the dice of many miners: which of the starts each tries, and how long before its end each try stops.
+
+    Parameters
+    ----------
+    starts, tries
+        See `best_of`.
+    """
+    return draw.integers(starts, size=(_MINERS, tries)), draw.exponential(size=(_MINERS, tries))
+
+
+def best_of_thrown(hits: Integers, costs: Floats, starts: int, dice: tuple[Integers, Floats]) -> Floats:
+    """Do what `best_of` does with dice that are thrown already.
+
+    Parameters
+    ----------
+    hits, costs, starts
+        See `best_of`.
+    dice : tuple of two arrays
+        See `thrown`.
+    """
     ends = np.concatenate([np.repeat(np.arange(len(hits)), hits), np.full(max(0, starts - int(hits.sum())), -1)])
-    found = ends[draw.integers(len(ends), size=(_MINERS, tries))]
-    seen = np.where(found < 0, np.inf, costs[found] * (1.0 + _STOPPED * draw.exponential(size=found.shape)))
+    found = ends[dice[0]]
+    seen = np.where(found < 0, np.inf, costs[found] * (1.0 + _STOPPED * dice[1]))
     taken = found[np.arange(_MINERS), seen.argmin(axis=1)]
     counts = np.bincount(taken[taken >= 0], minlength=len(hits))
     total = counts.sum()

@@ -11,10 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.auditing.utility.comparisons import Study, luck_of, prepare_study, quiet_kmeans, shared_labels
+from sfumato.auditing.utility.comparisons import (
+    Study,
+    luck_of,
+    originals_plan,
+    prepare_study,
+    quiet_kmeans,
+    shared_labels,
+)
 from sfumato.auditing.utility.measure import MOST_ROWS, pool_size
 from sfumato.auditing.utility.rescaling import one_hot
 from sfumato.auditing.utility.result import Excess, excess, mean_cost
+from sfumato.core.plans import share_plans
 from sfumato.core.sharing import share
 from sfumato.metrics import misclassification_rate
 
@@ -87,6 +95,21 @@ class Yardstick:
 
     def __repr__(self) -> str:
         return f"Yardstick(rows={len(self._chosen)}, clusters={self.clusters})"
+
+    def prepare(self, *, rescaled: bool = False) -> None:
+        """Cluster the original now, on all threads: releases that are measured side by side would each do it.
+
+        Parameters
+        ----------
+        rescaled : bool
+            Whether the miner's own rescalings will be asked for too. Default: False.
+        """
+        scalings = ("owner", "std", "range") if rescaled else ("owner",)
+        table, raw = self._original, None
+        if self._categories:
+            (table, _), raw = one_hot([table, table], self._categories)
+        study = prepare_study(table, table, self._chosen, scalings, True, self._tries, self._starts, self._seed, raw)
+        share_plans([originals_plan(study, k) for k in sorted(self.clusters, reverse=True)])
 
     def measure(
         self, released: Floats, *, same_columns: bool = True, rescaled: bool = False, drawn: bool = False

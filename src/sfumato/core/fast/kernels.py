@@ -20,8 +20,9 @@ from sfumato.core.fast.clusters import (
     start_rows,
 )
 from sfumato.core.fast.compile import compiled
+from sfumato.core.fast.floating_lloyd import weighted_rounds, weighted_starts
 from sfumato.core.fast.lloyd import few_lloyd_rounds, lloyd_rounds
-from sfumato.core.fast.summing import grid_steps, lane_sum, turn_rows
+from sfumato.core.fast.summing import changed_cells, grid_steps, lane_sum, turn_back, turn_rows
 
 __all__ = [
     "add_displacements",
@@ -29,6 +30,7 @@ __all__ = [
     "add_sized_uniform",
     "add_table_law",
     "add_uniform",
+    "changed_cells",
     "count_intervals",
     "draw_in_clusters",
     "draw_rows",
@@ -50,8 +52,11 @@ __all__ = [
     "start_rows",
     "table_law",
     "turn",
+    "turn_back",
     "turn_rows",
     "two_nearest_squares",
+    "weighted_rounds",
+    "weighted_starts",
 ]
 _PIECE = 512  # rows of a sum that stays in the first-level cache
 _HALF_BITS = np.float64(0.5).view(np.uint64) >> np.uint64(46)

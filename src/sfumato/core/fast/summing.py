@@ -1,4 +1,4 @@
-"""What the first passes of every fit compute, a piece of rows at a time: turned tiles, lanes of hashes, moments."""
+"""What every fit and release computes a piece of rows at a time: tiles turned and back, lanes of hashes, moments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.core.fast.compile import compiled
 
+_TURNED = 512  # rows that stay in the cache while they are looked at and turned
 _29, _32 = np.uint64(29), np.uint64(32)
 
 
@@ -25,6 +26,38 @@ def turn_rows(rows: Any, out: Any) -> None:
     for i in range(n - n % 8, n):
         for column in range(d):
             out[column, i] = rows[i, column]
+
+
+@compiled
+def turn_back(tile: Any, out: Any) -> bool:
+    """Write columns of shape (d, n) as rows of shape (n, d); tell whether all of them are finite."""
+    d, n = tile.shape
+    bad = 0
+    for start in range(0, n, _TURNED):
+        stop = min(start + _TURNED, n)
+        for column in range(d):
+            values = tile[column, start:stop]
+            for i in range(stop - start):
+                bad += values[i] - values[i] != 0.0
+        for first in range(start, stop - 7, 8):
+            for column in range(d):
+                values = tile[column, first : first + 8]
+                for i in range(8):
+                    out[first + i, column] = values[i]
+        for i in range(stop - (stop - start) % 8, stop):
+            for column in range(d):
+                out[i, column] = tile[column, i]
+    return bad == 0
+
+
+@compiled
+def changed_cells(before: Any, after: Any, counts: Any) -> None:
+    """Add to each column how many of its cells differ; arrays of shape (n, d)."""
+    n, d = before.shape
+    for i in range(n):
+        one, other = before[i], after[i]
+        for column in range(d):
+            counts[column] += one[column] != other[column]
 
 
 @compiled

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import Key
 from sfumato.core.numbers import beyond_chance
 from sfumato.core.passes import Facts
@@ -144,8 +145,7 @@ class UnchangedCells:
             return
         after = released[0].base
         if self._whole is not None and after is not None:
-            # an array: row by row, as it lies in memory
-            different = np.count_nonzero(self._whole[start:stop] != after[start:stop], axis=0)
+            different = _changed(self._whole[start:stop], after[start:stop])
             with self._lock:
                 for column in self._changed:
                     self._changed[column] += int(different[column])
@@ -168,6 +168,16 @@ class UnchangedCells:
         ]
         if same:
             warn_caller(about_unchanged(same, self._method), UnchangedCellsWarning)
+
+
+def _changed(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the cells of each column that differ: row by row, as arrays lie in memory."""
+    fast = compiled_kernels(0)
+    if fast is not None and all(one.dtype == np.float64 and one.flags.c_contiguous for one in (before, after)):
+        counts = np.zeros(before.shape[1], dtype=np.int64)
+        fast.changed_cells(before, after, counts)
+        return counts
+    return np.count_nonzero(before != after, axis=0)
 
 
 def about_unchanged(names: Sequence[str], method_id: str) -> str:
@@ -267,9 +277,14 @@ def finish_values(values: NDArray[np.float64], kind: str, target: NDArray[Any]) 
             raise DataError("a perturbed integer does not fit in 64 bits", hint="convert the column to floats first")
         target[...] = rounded
         return
-    with np.errstate(over="ignore"):
-        target[...] = values
-    if not np.isfinite(values if kind == "float64" else target).all():
+    fast = compiled_kernels(0) if kind == "float64" and values.ndim == 2 and target.T.flags.c_contiguous else None
+    if fast is not None:
+        finite = fast.turn_back(np.ascontiguousarray(values), target.T)
+    else:
+        with np.errstate(over="ignore"):
+            target[...] = values
+        finite = bool(np.isfinite(values if kind == "float64" else target).all())
+    if not finite:
         raise DataError(
             f"a perturbed value does not fit in a {kind} column", hint="use smaller parameters or another unit"
         )
