@@ -192,6 +192,7 @@ BAD = [
     (np.array([[1.0, np.inf], [2.0, 3.0]]), np.ones((2, 2)), "infinity"),
     (np.full((9, 2), np.nan), np.ones((9, 2)), "every row misses a value"),
     (np.ones((1, 2)), np.ones((1, 2)), "cannot be audited"),
+    (np.ones((0, 2)), np.ones((0, 2)), "cannot be audited"),
     (np.arange(6.0).reshape(3, 2), np.ones((3, 2)), "too few for an audit"),
     (np.ones((30, 3)), np.ones((30, 3)), "every column of the original is constant"),
     ("a.csv", "b.csv", "not paths"),

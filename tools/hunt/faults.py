@@ -86,7 +86,7 @@ def left_behind(folder: Path, again: int | None) -> list[str]:
 
 
 def looked_at(folder: Path, kind: str, *, done: bool) -> list[str]:
-    """Return what is half in a folder, looked at in a child: where libraries have run, no process can fork any more."""
+    """Return what is half in a folder, looked at in a child: where libraries have run, one cannot fork any more."""
     ended, wrong = in_child(lambda: _half(folder, kind, done=done), folder.parent / "half")
     return list(wrong) if ended == "done" else [f"looking at it: {ended}: {wrong}"]
 

@@ -35,10 +35,10 @@ def done_with(path: Path) -> None:
 def leave_nothing() -> None:
     """Remove what is unfinished: the last thing that an interrupted process does."""
     for path in tuple(_made):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # its name may be one that the system never took
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
                 path.unlink()
         _made.discard(path)
 

@@ -7,6 +7,7 @@ Linux and macOS know all of it. Where something is missing (Windows has no `fcnt
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import stat
@@ -58,6 +59,23 @@ def hold(descriptor: int, *, wait: bool) -> None:
             ways.locking(descriptor, ways.LK_LOCK if wait else ways.LK_NBLCK, 1)
         except OSError as error:
             raise BlockingIOError(error.errno, "another process holds the lock") from None
+
+
+def read_regular(path: Path, most: int | None = None) -> bytes:
+    """Return the bytes of an ordinary file, or its first ones; raise OSError for everything else.
+
+    A named pipe would wait for a writer for ever, and a device may have no end.
+
+    Parameters
+    ----------
+    most : int, optional
+        How many bytes at most.
+    """
+    descriptor = os.open(path, os.O_RDONLY | NOT_INHERITED | AS_BYTES | NOT_WAITING)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read() if most is None else file.read(most)
 
 
 def open_lock(folder: Path, name: str) -> int:

@@ -15,7 +15,7 @@ from sfumato.exceptions import DataError
 from sfumato.files.formats.csv_dialect import CsvFile
 from sfumato.files.formats.csv_source import CsvSource
 from sfumato.files.numbers import is_number, parse_column
-from sfumato.files.opening import open_source
+from sfumato.files.opening import open_source, require_file
 from sfumato.files.source import Source
 
 
@@ -36,8 +36,7 @@ def read_csv(file: str | os.PathLike[str]) -> pl.DataFrame:
         A `CsvFile` also says how it is written.
     """
     path = Path(file)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file", hint="check the path")
+    require_file(path)
     source = CsvSource(CsvFile.of(file))
     kind = None
     try:

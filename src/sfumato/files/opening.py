@@ -76,8 +76,15 @@ def open_released(
 
 def require_file(file: str | os.PathLike[str]) -> None:
     """Raise unless a file, or a folder of files, is there."""
-    if not Path(file).is_file() and not Path(file).is_dir():
-        raise DataError(f"{Path(file)}: no such file", hint="check the path")
+    path = Path(file)
+    if path.is_file() or path.is_dir():
+        return
+    if path.exists():
+        raise DataError(
+            f"{path}: a device, pipe or socket, not a file",
+            hint="save the table as a file first",
+        )
+    raise DataError(f"{path}: no such file", hint="check the path")
 
 
 def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_rows: int | None = None) -> Source:

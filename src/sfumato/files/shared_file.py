@@ -13,6 +13,7 @@ from sfumato.core.keys import Key
 from sfumato.core.sealed import seal, unseal
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import STREAM_VERSION
+from sfumato.core.system import read_regular
 from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import DataError, ReceiptError
 from sfumato.files.schema import known_type
@@ -104,7 +105,7 @@ def read_shared(path: Path, key: Key, kind: str) -> SharedFile:
     raw = b""
     problem: str | None = None
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path)
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
     header, _, sealed = raw.partition(b"\n")

@@ -98,7 +98,7 @@ def read_whole(
     (('category', 'number'), (True, False))
     """
     frames = _named(original, released)
-    if frames is None or frames[0].height != frames[1].height:
+    if frames is None or not frames[0].height == frames[1].height > 0:
         return None
     before, after = frames
     place = np.arange(before.height) if order is None else np.asarray(order, dtype=np.int64)

@@ -16,6 +16,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.system import read_regular
 from sfumato.exceptions import PolicyError, RepeatedReleaseError
 from sfumato.perturb.private.counting import FAILURE
 from sfumato.perturb.private.noise import epsilon_of, rho_of
@@ -154,7 +155,7 @@ class PrivacyLedger:
 
     def _lines(self) -> list[dict[str, Any]]:
         try:
-            first, *rest = self._path.read_text(encoding="utf-8").splitlines()
+            first, *rest = read_regular(self._path).decode().splitlines()
             lines = [json.loads(line) for line in rest]
             good = all(float(one["rho"]) > 0 and float(one["delta"]) > 0 and "receipt" in one for one in lines)
             damaged = first != _VERSION or not good

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
+from sfumato.core.system import read_regular
 from sfumato.exceptions import PolicyError, nearest_name
 from sfumato.policy.model import Column, Columns, Enhance, Guard, Limits, MethodChoice, Policy, ReleaseChoice, line_of
 
@@ -35,7 +36,7 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
     problem = None
     text = ""
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, _LARGEST_FILE + 1)
         if len(raw) > _LARGEST_FILE:
             problem = "too large for a policy"
         text = raw.decode("utf-8")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.keys import Key
+from sfumato.core.system import read_regular
 from sfumato.exceptions import ReceiptError
 from sfumato.files.storage.keyring import load_key
 from sfumato.files.storage.workspace import file_digest
@@ -24,7 +25,7 @@ def read_receipt(path: Path, key: Key) -> ReceiptBody:
         if path.stat().st_size > _LARGEST_RECEIPT:
             reason = "too large for a receipt"
         else:
-            sealed = path.read_bytes()
+            sealed = read_regular(path)
     except OSError as error:
         reason = error.strerror
     if reason is not None:
@@ -128,8 +129,7 @@ def _receipts(folder: Path, key: Key) -> Iterator[tuple[Path, ReceiptBody]]:
     start = f"sfumato-receipt-1 {key.fingerprint}\n".encode()
     for path in sorted(folder.glob("*.receipt")):
         try:
-            with path.open("rb") as file:
-                mine = file.read(len(start)) == start
+            mine = read_regular(path, len(start)) == start
         except OSError:
             continue
         if mine:

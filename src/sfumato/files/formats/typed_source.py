@@ -44,6 +44,8 @@ class TypedSource:
         self._days: set[str] = set()
         self._same = {file: SameFile(file) for file in self.files}
         for file in self.files:
+            if file.exists() and not file.is_file():
+                raise DataError(f"{file}: not a file", hint="a folder of Parquet files holds nothing else of that name")
             schema, rows = self._look(file)
             schemas.append(schema)
             self._rows.append(rows)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sfumato.core.parts import finish, under_way
+from sfumato.core.system import read_regular
 from sfumato.exceptions import DataError
 
 _written: list[Path] = []
@@ -134,8 +135,7 @@ def problem_with(path: Path, *, force: bool, folder: bool = False) -> tuple[str,
 
 def _begins(path: Path, header: bytes) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(len(header)) == header
+        return read_regular(path, len(header)) == header
     except OSError:
         return False
 

@@ -1,0 +1,100 @@
+"""Pipes, devices and names that no system takes, wherever a file is read or written: a sentence, and no waiting."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from sfumato.core.parts import begun, leave_nothing
+from sfumato.core.system import read_regular
+from sfumato.exceptions import DataError, SfumatoError
+from sfumato.receipts.finding import find_receipt, read_receipt
+from tests.cli.typed import typed
+from tests.pipeline.tables import people, write
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"),
+    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes"),
+]
+
+
+def pipe(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
+
+
+READERS: dict[str, Callable[[Path, Path], object]] = {
+    "table": lambda data, pipe: sf.release(pipe, data.with_name("out.csv")),
+    "policy": lambda data, pipe: sf.release(data, data.with_name("out.csv"), pipe),
+    "key": lambda data, pipe: sf.release(data, data.with_name("out.csv"), key=pipe),
+    "receipt": lambda _data, pipe: read_receipt(pipe, sf.Key.generate()),
+    "labels": lambda data, pipe: sf.join(pipe, data, data.with_name("out.csv"), sf.Key.generate()),
+    "release": lambda data, pipe: sf.restore(pipe, data.with_name("out.csv"), sf.Key.generate()),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_pipe_is_refused_wherever_a_file_is_read(tmp_path: Path, name: str) -> None:
+    data = write(people(60), tmp_path / "in.csv")
+    with pytest.raises(SfumatoError, match="pipe"):
+        READERS[name](data, pipe(tmp_path / f"pipe-{name}.csv"))
+
+
+def test_pipes_in_folders_are_no_files_of_theirs(tmp_path: Path) -> None:
+    pq.write_table(people(60).to_arrow(), tmp_path / "1.parquet")
+    pipe(tmp_path / "2.parquet")
+    with pytest.raises(DataError, match=r"2\.parquet: not a file"):
+        sf.release(tmp_path, tmp_path / "out.csv")
+    pipe(tmp_path / "a.receipt")
+    with pytest.raises(SfumatoError, match="no receipt"):
+        find_receipt(tmp_path, sf.Key.generate())
+
+
+@pytest.mark.parametrize("command", ["release", "audit", "compare", "tune", "policy"])
+def test_commands_refuse_a_pipe(tmp_path: Path, command: str) -> None:
+    data = str(pipe(tmp_path / "in.csv"))
+    more = {"release": [data, "-o", "out.csv"], "audit": [data, data], "policy": ["init", data]}
+    done = typed(command, *more.get(command, [data]), cwd=tmp_path)
+    assert done.returncode == 3
+    assert "pipe" in done.stderr
+
+
+def test_devices_without_an_end_are_not_read(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="not a regular file"):
+        read_regular(Path("/dev/zero"))
+    with pytest.raises(SfumatoError, match="not a regular file"):
+        sf.release(write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv", "/dev/zero")
+
+
+def test_a_name_that_is_too_long_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    write(people(60), tmp_path / "in.csv")
+    for length in (200, 220, 240, 251, 300):
+        name = "o" * length + ".csv"
+        done = typed("release", "in.csv", "-o", name, "--id", "id", "--keep", "town", "-m", "adp", cwd=tmp_path)
+        made = [path.name for path in tmp_path.iterdir() if path.name != "in.csv"]
+        assert (done.returncode, made) in [(0, [name]), (3, [])], done.stderr
+        assert done.returncode == 0 or "too long" in done.stderr
+        for path in made:
+            (tmp_path / path).unlink()
+
+
+def test_what_cannot_be_removed_keeps_nothing_from_being_removed(tmp_path: Path) -> None:
+    begun(tmp_path / ("x" * 300))
+    (tmp_path / "half").write_text("half")
+    begun(tmp_path / "half")
+    leave_nothing()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_tables_without_people_are_refused_by_every_call(rows: int) -> None:
+    table = pl.DataFrame({"a": [1.5, 2.5][:rows], "b": [0.5, 9.5][:rows]}, schema={"a": pl.Float64, "b": pl.Float64})
+    for call in (lambda: sf.audit(table, table), lambda: sf.compare(table), lambda: sf.tune(table)):
+        with pytest.raises(DataError, match="row"):
+            call()
