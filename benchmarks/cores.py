@@ -45,7 +45,7 @@ def measure(quick: bool) -> Section:
     threads, many = counts(), processors() >= _MANY
     every = threads[-1]
     rows, mixed, audited, large, few = (
-        (4_000_000, 1_000_000, 100_000, 1_000_000, 1_000) if many else (1_000_000, 100_000, 5_000, 0, 500)
+        (4_000_000, 1_000_000, 10_000, 1_000_000, 1_000) if many else (1_000_000, 100_000, 5_000, 0, 500)
     )
     if quick:
         rows, mixed, audited, large, few = 100_000, 5_000, 500, 0, 200

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from sfumato._arrays import Flags, Floats
 from sfumato.auditing.utility.by_centres import DRAWN_ROWS, carried, cost_by_centres, on_original
@@ -161,22 +157,12 @@ def compare_all(
         if chameleon and k in clusters:
             work = partial(_chameleon_rows, study, headline, k)
             plans[f"Chameleon, {k} clusters"] = _alone(work, MOST_CHAMELEON_ROWS**2)
-    with quiet_kmeans():
-        names = list(plans)
-        told = None if progress is None else lambda at, done: progress(names[at], done / len(names))
-        for more_rows, more_excesses in share_plans(list(plans.values()), told):
-            rows += more_rows
-            excesses += more_excesses
+    names = list(plans)
+    told = None if progress is None else lambda at, done: progress(names[at], done / len(names))
+    for more_rows, more_excesses in share_plans(list(plans.values()), told):
+        rows += more_rows
+        excesses += more_excesses
     return rows, excesses
-
-
-@contextmanager
-def quiet_kmeans() -> Iterator[None]:
-    """Let k-means run on one thread each, and without a word where a release has fewer rows than clusters."""
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        # fewer distinct rows than clusters: then that is what a miner finds
-        warnings.filterwarnings("ignore", message="Number of distinct clusters", category=ConvergenceWarning)
-        yield
 
 
 def _alone(work: Callable[[], Rows], size: float) -> Plan[Rows]:

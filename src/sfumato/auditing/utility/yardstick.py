@@ -16,7 +16,6 @@ from sfumato.auditing.utility.comparisons import (
     luck_of,
     originals_plan,
     prepare_study,
-    quiet_kmeans,
     shared_labels,
 )
 from sfumato.auditing.utility.measure import MOST_ROWS, pool_size
@@ -135,8 +134,7 @@ class Yardstick:
             before, after, self._chosen, scalings, same_columns, self._tries, self._starts, self._seed, raw, drawn=drawn
         )
         jobs = [(scaling, k) for scaling in scalings for k in sorted(self.clusters, reverse=True)]
-        with quiet_kmeans():
-            compared = share(lambda job: self._compare(study, *job), jobs, largest_first=lambda job: job[1])
+        compared = share(lambda job: self._compare(study, *job), jobs, largest_first=lambda job: job[1])
         found = dict(zip(jobs, compared, strict=True))
         heads = [found[headline, k] for k in self.clusters]
         means = [float(np.mean([found[name, k][0].excess for k in self.clusters])) for name in scalings[1:]]

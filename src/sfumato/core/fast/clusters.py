@@ -59,6 +59,23 @@ def _closer_rows(steps: Any, rows: Any, nearest: Any, out: Any) -> None:
 
 
 @compiled
+def keep_least(scores: Any, first: int, best: Any, which: Any) -> None:
+    """Keep the least scores of every line so far, the least first, and where they stand."""
+    kept = best.shape[1]
+    for r in range(len(scores)):
+        line, least, place = scores[r], best[r], which[r]
+        limit = least[kept - 1]
+        for j in range(len(line)):
+            if line[j] < limit:
+                at = kept - 1
+                while at > 0 and least[at - 1] > line[j]:
+                    least[at], place[at] = least[at - 1], place[at - 1]
+                    at -= 1
+                least[at], place[at] = line[j], first + j
+                limit = least[kept - 1]
+
+
+@compiled
 def exact_parts(values: Any) -> Any:
     """Return the sum of whole numbers below 2^53 as (high, low): high 2^26 + low, low below 2^26."""
     high, low = np.int64(0), np.int64(0)

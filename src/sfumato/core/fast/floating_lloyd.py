@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.core.fast.clusters import _closer_rows
 from sfumato.core.fast.compile import compiled
-from sfumato.core.fast.lloyd import _distance, _two_nearest, _ways
+from sfumato.core.fast.lloyd import _distance, _set_aside, _two_nearest, _ways
 
 _PIECE = 512  # rows whose distances stay in the first-level cache
 _FEW = 8  # rounds in which bounds save less than they cost
@@ -116,10 +116,7 @@ def weighted_rounds(columns: Any, weights: Any, centres: Any, rounds: int, limit
                 if near[i] >= apart[i - start]:
                     near[i] = _distance(rows, i, centres, labels[i])
                 if near[i] >= apart[i - start]:
-                    for column in range(d):
-                        part[column, held] = rows[i, column]
-                    waiting[held] = i
-                    held += 1
+                    held = _set_aside(rows, i, part, waiting, held)
                 if held == _PIECE:
                     _two_nearest(part, 0, held, centres, best, least, second, total)
                     changed |= _take_all(waiting, held, best, least, second, squares, near, far, labels)

@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, guard_rows, label_rows
 from sfumato.core.fast.clusters import (
     exact_parts,
+    keep_least,
     push_inside,
     same_labels,
     solve_in_place,
@@ -40,6 +41,7 @@ __all__ = [
     "group_moments",
     "guard_rows",
     "hash_rows",
+    "keep_least",
     "label_rows",
     "lane_sum",
     "lloyd_rounds",

@@ -79,10 +79,7 @@ def lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, counts: Any
                 if near[i] >= apart[i - start]:
                     near[i] = _distance(rows, i, centres, labels[i])
                 if near[i] >= apart[i - start]:
-                    for column in range(d):
-                        part[column, held] = rows[i, column]
-                    waiting[held] = i
-                    held += 1
+                    held = _set_aside(rows, i, part, waiting, held)
                 if held == _PIECE:
                     _two_nearest(part, 0, held, centres, best, least, second, total)
                     for at in range(held):
@@ -172,6 +169,15 @@ def _take(
         sums[before, column] -= rows[row, column]
         sums[now, column] += rows[row, column]
     return True
+
+
+@compiled
+def _set_aside(rows: Any, row: int, part: Any, waiting: Any, held: int) -> int:
+    """Let a row wait to be measured with others; return how many wait."""
+    for column in range(rows.shape[1]):
+        part[column, held] = rows[row, column]
+    waiting[held] = row
+    return held + 1
 
 
 @compiled

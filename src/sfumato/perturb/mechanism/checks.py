@@ -177,7 +177,7 @@ def _changed(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.int64]:
         counts = np.zeros(before.shape[1], dtype=np.int64)
         fast.changed_cells(before, after, counts)
         return counts
-    return np.count_nonzero(before != after, axis=0)
+    return np.asarray(np.count_nonzero(before != after, axis=0))
 
 
 def about_unchanged(names: Sequence[str], method_id: str) -> str:
