@@ -18,8 +18,8 @@ LADDER = {
     3: {"distances", "kept-columns", "nearest", "gower", "equal-cells", "fellegi-sunter", "ranks", "farthest",
         "likelihood", "near-copies", "views",
         "clip-slack", "atom-likelihood", "span"},
-    4: {"shaped-affine", "group-affine", "look-up", "curves", "low-digits", "row-numbers", "directions",
-        "forward", "stacked-releases",
+    4: {"shaped-affine", "group-affine", "chains", "look-up", "curves", "low-digits", "row-numbers", "directions",
+        "forward", "invariants", "stacked-releases",
         "orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge", "differencing", "cluster-sums"},
 }  # fmt: skip
 

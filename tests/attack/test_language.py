@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.attack import Referee
-from tests.auditing import broken
+from tests.auditing import broken, broken_rows
 
 FRESH = broken.jitter(0.0, 0.0, shuffled=False)
 
@@ -31,6 +31,12 @@ BREAKS = [
     ("forward", broken.intervals(), 0.6),
     ("group-affine", broken.by_cluster(3, noise=0.01), 0.6),
     ("near-copies", broken.jitter(1e-3, shuffled=False), 0.99),
+    ("row-numbers", broken_rows.numbered_column(), 0.9),
+    ("invariants", broken_rows.cancelling(), 0.9),
+    ("invariants", broken_rows.turned_pairs(), 0.9),
+    ("invariants", broken_rows.balanced_factors(), 0.9),
+    ("chains", broken_rows.moving_sums(3, around=True), 0.99),
+    ("chains", broken_rows.row_steps(), 0.99),
 ]
 
 

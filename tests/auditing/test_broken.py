@@ -9,21 +9,23 @@ import sfumato as sf
 from sfumato.auditing.copies import measure_copies
 from sfumato.auditing.correspondence import find_order, stands_in_order
 from tests.auditing.broken import BROKEN, VARIANTS, counted, jitter, skewed
+from tests.auditing.broken_rows import BROKEN_ROWS, VARIANTS_ROWS
 
 GRADES = "ABCDF"
 FRESH = jitter(0.0, 0.0)
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", [*BROKEN, *BROKEN_ROWS])
 def test_a_release_that_undoes_itself_gets_the_grade_it_deserves(name: str) -> None:
-    make, grades = BROKEN[name]
+    make, grades = (BROKEN | BROKEN_ROWS)[name]
     table = counted(1_000)
     report = sf.audit(table, make(table, np.random.default_rng(5)), utility=False)
     assert GRADES.index(report.grade) >= GRADES.index(grades["counted"]), report.verdict
 
 
 def test_every_broken_release_has_five_variants() -> None:
-    assert {name: len(variants) for name, variants in VARIANTS.items()} == dict.fromkeys(BROKEN, 5)
+    for broken, variants in ((BROKEN, VARIANTS), (BROKEN_ROWS, VARIANTS_ROWS)):
+        assert {name: len(five) for name, five in variants.items()} == dict.fromkeys(broken, 5)
 
 
 @pytest.mark.parametrize("table", [skewed(600), counted(600), counted(30)], ids=["skewed", "counted", "tiny"])

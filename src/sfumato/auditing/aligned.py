@@ -188,7 +188,7 @@ def _shared_columns(original: Any, released: Any, counted: Sequence[str] = ()) -
         notes.append(f"not numeric in both, so not audited: {', '.join(text)}")
     extra = [name for name in all_columns(released) if name not in all_columns(original)]
     if kept and extra:
-        notes.append(f"in the release only, so not audited: {', '.join(extra)}")
+        notes.append(f"in the release only, so only asked what they tell of the others: {', '.join(extra)}")
     missing = [name for name in before if name not in after]
     if kept and missing:
         notes.append(f"not in the release, so not audited: {', '.join(missing)}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.attack.engine.result import Result, best_of
+from sfumato.auditing.carriers import Carried
 from sfumato.auditing.copies import Copies
 from sfumato.auditing.curve import Curve
 from sfumato.auditing.equality import ColumnEquality
@@ -77,6 +78,7 @@ def judge(
     shadowed: Shadowed | None = None,
     copies: Copies | None = None,
     open_columns: Sequence[tuple[str, str]] = (),
+    carried: Sequence[Carried] = (),
     order_is_known: bool = True,
     asked: Sequence[Answer] = (),
     seed: int = 0,
@@ -106,6 +108,8 @@ def judge(
         Who stands in the release as they are or nearly so, wherever.
     open_columns : sequence of (str, str)
         Columns that an attack lays open, and what it takes to know; they cap the grade. Default: none.
+    carried : sequence of Carried
+        Columns that are told by what the release says beside them; they cap the grade. Default: none.
     order_is_known : bool
         Whether it is known who is who; otherwise attacks that were scored row by row have no part. Default: True.
     asked : sequence of Answer
@@ -137,6 +141,7 @@ def judge(
     asked = [one for one in asked if n_rows >= _ENOUGH and one.lift_low > 0.05]
     seen = max([seen, *(one.lift_low for one in asked)])
     opened = {cost for _, cost in open_columns}
+    opened |= {"few records" if one.by_few else "many records" for one in carried}
     worst = exposed[0].lift_low if exposed else 0.0
     private = max(low["half"], low["link"], alone, told, worst, seen)  # who knows much of one person
     open_to_all = max(low["cheap"], low["join"], copied)  # who joins on a kept column knows next to nothing
@@ -166,7 +171,7 @@ def judge(
     more += [exposed[0].words] if few and worst > 0.0 else []
     more += [copies.words] if copies is not None and near > 0.0 and low["cheap"] <= 0.5 else []
     more += [column.words for column in equality if few and column.lift_low > 0.5]
-    more += [one.words for one in looked_up if few][:3]
+    more += [*(one.words for one in looked_up if few), *(one.words for one in carried if few)][:3]
     more += shadowed.lines[:1] if few and members and shadowed is not None else ()
     names = ", ".join(one.question for one in asked)
     more += [f"The release answers better than strangers would: {names}."] if asked else []
@@ -238,6 +243,10 @@ def _sentence(
         if low[name] > 0.05 and curve is not None and curve.breaks_at is not None:
             known = f"Someone who knows {curve.breaks_at:,} of the {n_rows:,} people"
             return " ".join([f"{known} recovers more than half of the others' records.", *said, *more])
+        point = max(curve.points, key=lambda one: one.lift_low, default=None) if curve is not None else None
+        if low[name] > 0.05 and point is not None and point.lift_low >= low[name]:
+            known = f"Someone who knows {point.known:,} of the {n_rows:,} people"
+            return " ".join([f"{known} recovers the records of {point.recovered:.0%} of the others.", *said, *more])
         if low[name] > 0.05:
             return " ".join(["Nothing is left to hide: an attack lays every column open.", *said, *more])
     linkage = best["link"]

@@ -149,6 +149,7 @@ def audit(
     _require_columns(kept, original, released)
     original, released, order, public, unknown, stay = _aligned(key, receipt, order, original, released)
     about = method if method is not None or public is None else public
+    as_read = original, released
     if describe_method(about)[0].get("method") == "exchange" or not numeric_in_both(original, released):
         original, released, counted = count_both(original, released)
         categories = (*categories, *counted)
@@ -172,6 +173,7 @@ def audit(
             seed=seed,
             effort=effort_named(effort, seconds=seconds).name,
             shadows=shadows,
+            as_read=as_read,
         )
         return run_session(
             session,

@@ -21,6 +21,7 @@ from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.aligned import align_tables
+from sfumato.auditing.carriers import Carried, measure_carriers
 from sfumato.auditing.claimed import claims_drawn_rows
 from sfumato.auditing.copies import Copies, TwinFinder, measure_copies
 from sfumato.auditing.correspondence import find_out_order, stands_in_order
@@ -92,6 +93,8 @@ class AuditSession(Hidden):
         Most rows that an attack is asked for. None (default) is what the effort says.
     shadows : int
         Shadow releases to make with a method that is a perturber. Default: 0, none.
+    as_read : tuple of two tables, optional
+        Both tables before texts were counted, in which texts are written as they are. None (default): these two.
 
     Attributes
     ----------
@@ -117,6 +120,7 @@ class AuditSession(Hidden):
         effort: str = "normal",
         max_targets: int | None = None,
         shadows: int = 0,
+        as_read: tuple[Any, Any] | None = None,
     ) -> None:
         chosen: dict[str, Any] = {"columns": columns, "leave_out": leave_out}
         self._finder = TwinFinder(seed)
@@ -140,7 +144,11 @@ class AuditSession(Hidden):
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = self.effort.targets if max_targets is None else max_targets
-        self._shadows, self._trying, self._said_kept = shadows, method, tuple(kept)
+        self._shadows, self._trying = shadows, method
+        self._said_kept, self._left_out = tuple(kept), tuple(leave_out)
+        self._as_read, self._order = as_read or (original, released), order
+        if self.order == "not known" and self.carried:
+            self.order = "assumed"  # it shows
 
     @cached_property
     def whole_referee(self) -> Referee | None:
@@ -266,6 +274,7 @@ class AuditSession(Hidden):
         tables = self.tables
         if (
             self.open_columns
+            or self.carried
             or got > _TELLS
             or exposed > 0.0
             or stands_in_order(tables.original, tables.released, seed=self.seed)
@@ -287,6 +296,14 @@ class AuditSession(Hidden):
             np.ones(original.shape[1])
             if self._kept.company is None
             else left_inside(original, self._kept.company.codes)
+        )
+
+    @cached_property
+    def carried(self) -> tuple[Carried, ...]:
+        """What the release says beside its columns, in new ones or in how texts are written."""
+        company = None if self._kept.company is None else self._kept.company.codes
+        return measure_carriers(
+            *self._as_read, order=self._order, kept=(*self._said_kept, *self._left_out), company=company, seed=self.seed
         )
 
     @cached_property
@@ -351,6 +368,7 @@ class AuditSession(Hidden):
             shadowed=self.shadowed,
             copies=self.copies if verbatim else None,
             open_columns=self.open_columns,
+            carried=self.carried,
             order_is_known=self.order_is_known,
             asked=() if self.order_is_known else self.questions(),
             seed=self.seed,

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.spatial import cKDTree
+from scipy.stats import spearmanr
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
-from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_links
+from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, Places, guess_links
 from sfumato.attack.known.low_digits import digits_after, digits_at, telling_digits
 from sfumato.attack.known.place_digits import find_speed, on_circle
 
@@ -17,6 +18,9 @@ _SURE = 0.98
 _FEWEST = 20  # known rows, without which a speed cannot be told from chance
 _GLANCE = 5_000  # rows on which digits are tried
 _DIGITS = 100  # of a column that are looked at
+_WITHIN = 0.3  # of a row: a column that is so near to a line of the places is their number, not a sorted column
+_MOST_ROWS = 0.9  # share of the known rows that lie on the line
+_SORTED = 0.5  # rank correlation of a column with the places in a table that is sorted, more or less
 
 
 class RowNumbers(Attack):
@@ -50,6 +54,11 @@ class RowNumbers(Attack):
             unit = 1.4826 * float(np.median(error)) + abs(slope) / 4
             there.append(digits[:, None] / unit)
             wanted.append((slope * held.asked + start)[:, None] / unit)
+        for column in knowledge.released.T:
+            slope, start, near = _straight(places, column[held.rows])
+            if near > _MOST_ROWS:
+                there.append(column[:, None] / abs(slope))
+                wanted.append((slope * held.asked + start)[:, None] / abs(slope))
         for turns, (speed, start, error) in self._going_round(knowledge, deadline):
             unit = 2 * np.pi * error + 1e-9
             there.append(_points(turns) / unit)
@@ -73,7 +82,7 @@ class RowNumbers(Attack):
         some = np.concatenate([held.rows, others])  # digits of everybody are read where they tell something
         for column in knowledge.released.T:
             best = None
-            for unit, rest in digits_after(column[some]):
+            for unit, rest in [*_as_it_is(column, some, held), *digits_after(column[some])]:
                 deadline.check(len(rest))
                 found = find_speed(on_circle(rest), np.arange(len(held.rows)), held.numbers, tried=tried)
                 if found is not None and (best is None or found[2] < best[0]):
@@ -83,6 +92,22 @@ class RowNumbers(Attack):
                 found = find_speed(turns, held.rows, held.numbers, tried=tried)
                 if found is not None:
                     yield turns, found
+
+
+def _as_it_is(column: FloatArray, some: IntArray, held: Places) -> list[tuple[float, FloatArray]]:
+    """Return a whole column as digits; nothing of one that rises or falls with the places, as in a sorted table."""
+    width = float(np.ptp(column))
+    follows = abs(spearmanr(column[held.rows], held.numbers)[0]) if width > 0 else 1.0
+    unit = (1 - 1 / len(column)) / (width or 1.0)
+    return [(unit, digits_at(column[some], unit))] if follows < _SORTED else []
+
+
+def _straight(places: FloatArray, values: FloatArray) -> tuple[float, float, float]:
+    """Return the line of places that most values lie on, and the share of them that do, within a part of a row."""
+    order = np.argsort(places)
+    slope = float(np.median(np.diff(values[order]) / np.diff(places[order])))
+    start = float(np.median(values - slope * places))
+    return slope, start, float((np.abs(values - slope * places - start) < _WITHIN * abs(slope)).mean())
 
 
 def _points(turns: FloatArray) -> FloatArray:
