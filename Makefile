@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: peers private help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
+.PHONY: peers private help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken exposed frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -77,6 +77,9 @@ false-alarms: $(STAMP) ## audit independent pairs of tables and write how many a
 
 broken: $(STAMP) ## audit releases that undo themselves, and variants of them, and write their grades into docs/attacks.md
 	$(BIN)/python -m tools.make_broken
+
+exposed: $(STAMP) ## what releases tell of the exposed few, into docs/exposed.md (JOBS=16; SFUMATO_DATA adds two real tables)
+	$(BIN)/python -m tools.make_exposed $(if $(JOBS),--jobs $(JOBS))
 
 frontier: $(STAMP) ## all methods on all tables, into docs/frontier.md (needs SFUMATO_DATA; more than an hour)
 	$(BIN)/python tools/make_frontier.py

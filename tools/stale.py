@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "docs/attacks.md": ("matrix", ("src/sfumato/attack", "src/sfumato/perturb", "tools/make_matrix.py")),
     "docs/frontier.md": ("frontier", ("src/sfumato/perturb", "src/sfumato/attack", "tools/frontier")),
+    "docs/exposed.md": ("exposed", ("src/sfumato/perturb", "src/sfumato/attack/shadows", "tools/exposed")),
     "docs/reproduction.md": ("reproduce", ("src/sfumato/papers", "src/sfumato/perturb", "src/sfumato/cluster")),
     "docs/benchmarks.md": ("bench", ("src/sfumato/core", "src/sfumato/perturb", "src/sfumato/files", "benchmarks")),
     "docs/studio.md": ("screenshots", ("src/sfumato/studio",)),

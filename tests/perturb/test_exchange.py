@@ -325,3 +325,17 @@ def test_who_has_a_rare_category_does_not_hold_it_in_the_release(seed: int) -> N
     rare = table["job"].is_in(["king", "pope"])
     assert not (released["job"].filter(rare) == table["job"].filter(rare)).any()
     assert exchanged(table["job"], released["job"])
+
+
+def test_far_measurements_are_somebody_elses_and_marks_and_spikes_stay() -> None:
+    rng = np.random.default_rng(4)
+    table = np.column_stack(
+        [rng.normal(size=(800, 3)) * 10, np.where(rng.random(800) < 0.8, 0.0, rng.gamma(2, 9, 800))]
+    )
+    table[:40, 0], far = -999.0, np.arange(40, 48)
+    table[far, 1] = far - 2.0  # of one person each
+    released = AtomExchange(clusterings=(2, 3), draws=1, insecure_seed=1).fit_transform(table)
+    assert (released[:, 1] > 36.0).sum() <= 1, "nobody is told by a far value"
+    assert 30 <= (released[:, 0] == -999.0).sum() <= 50, "a mark of many people stays"
+    assert abs((released[:, 3] == 0.0).mean() - 0.8) < 0.05, "a spike has as many people as before"
+    assert (released[:, 3] > 0.0).any()

@@ -390,3 +390,29 @@ def test_yes_and_no_stay_yes_and_no_and_a_value_on_its_bound_is_inside() -> None
         assert max(shared_starts(method, table, released)) <= 0.01
     assert (released[:, :3] >= table[:, :3].min(axis=0)).all()
     assert (released[:, :3] <= table[:, :3].max(axis=0)).all()
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.exceptions.UnchangedCellsWarning")
+@pytest.mark.parametrize("make", [lambda **kw: AtomMixing(draws=1, **kw), lambda **kw: Guarded(AdditiveNoise(), **kw)])
+def test_columns_without_negative_values_get_none_and_no_heap_at_zero(make) -> None:
+    rng = np.random.default_rng(6)
+    table = np.column_stack(
+        [rng.lognormal(0, 1.0, 600), -rng.gamma(1, 5, 600), rng.beta(0.6, 0.6, 600), rng.normal(size=600)]
+    )
+    frame = pl.DataFrame({"debt": table[:, 0], "loss": table[:, 1], "share": table[:, 2], "change": table[:, 3]})
+    frame = frame.with_columns(visits=pl.Series(rng.poisson(0.8, 600)))
+    method = make(clusterings=(2, 3), exposed="publish", insecure_seed=1)
+    released = method.fit_transform(frame)
+    for name, low, high in (("debt", 0.0, np.inf), ("loss", -np.inf, 0.0), ("share", 0.0, 1.0), ("visits", 0, np.inf)):
+        assert low <= released[name].min(), name
+        assert released[name].max() <= high, name
+    for name, end in (("debt", 0.0), ("loss", 0.0), ("share", 0.0), ("share", 1.0)):
+        near = (released[name] - end).abs() < 1e-3 * frame[name].std()
+        assert near.sum() <= 6, f"{name}: no heap"
+    assert released["debt"].min() != frame["debt"].min()
+    assert released["change"].min() < 0
+    assert released["visits"].dtype == frame["visits"].dtype
+    notes = method._notes(method._fitted_state().fitted)
+    assert any("below 0 in debt, visits" in note for note in notes)
+    wide = make(clusterings=(2, 3), exposed="publish", insecure_seed=1, bounds={"debt": (-100.0, 100.0)})
+    assert wide.fit_transform(frame)["debt"].min() < 0, "bounds of one's own come first"

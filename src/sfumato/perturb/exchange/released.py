@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.secret import Hidden
+from sfumato.perturb.exchange.drawn_in import draw_in
 from sfumato.perturb.exchange.order import order_groups
 from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.small_rows import Met
@@ -82,6 +83,7 @@ def _exchanged(
     """Return what rows of groups hold in the end, and which are outside; rows come group by group."""
     _smear(setting, values, labels, groups, free, subkey)
     if not setting.exact:
+        draw_in(setting, values, groups, Dice(subkey, labels))
         stand_in(setting, values, groups, Dice(subkey, labels))
     begins = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
     out, lost = np.empty_like(values), np.empty(len(groups), dtype=bool)

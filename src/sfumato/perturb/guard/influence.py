@@ -28,6 +28,7 @@ def mean_noise(
     names: Sequence[str],
     streams: Streams,
     people: float,
+    ends: tuple[Floats, Floats],
 ) -> Floats:
     """Return how far the mean of each atom is moved, shape (a, d).
 
@@ -43,6 +44,8 @@ def mean_noise(
         The columns.
     people : float
         Standard deviations of an atom by which its sum is moved.
+    ends : pair of arrays of shape (d,)
+        Where the values of columns end: noise that would take a mean there goes the other way.
     """
     deviations = np.sqrt(variances)
     if small.any():
@@ -50,6 +53,8 @@ def mean_noise(
         deviations[small] = np.sort(of_large, axis=0)[len(of_large) // 2]
     words = [normal(streams.scalars("means", name, len(atoms))) for name in names]
     noise = np.stack(words, axis=1) * deviations * (people / atoms.counts)[:, None]
+    moved = atoms.means + noise
+    noise = np.where((moved < ends[0]) | (moved > ends[1]), -noise, noise)
     every, near = np.arange(len(atoms)), regions.nearness(atoms.means)
     room = regions.reach(np.ascontiguousarray(atoms.means.T), np.ascontiguousarray(noise.T), every, near)
     noise *= np.minimum(1.0, _ROOM * room)[:, None]

@@ -54,9 +54,9 @@ class Leverage(Hidden):
         farthest : float
             How far a row may be, in times the median distance.
         """
-        middles = np.stack(share(lambda column: _medians(column, of, n_atoms), list(inside)), axis=1)
+        middles = np.stack(share(lambda column: medians(column, of, n_atoms), list(inside)), axis=1)
         distances = _distances(inside - middles[of].T)
-        usual = _medians(distances, of, n_atoms)
+        usual = medians(distances, of, n_atoms)
         few = np.bincount(of, minlength=n_atoms) < _FEWEST
         limits = np.where(few | (usual <= 0.0), np.inf, usual)[of]
         counted, real = (
@@ -88,7 +88,7 @@ def _distances(away: Floats) -> Floats:
     return np.sqrt(total)
 
 
-def _medians(values: Floats, of: Integers, n_atoms: int) -> Floats:
+def medians(values: Floats, of: Integers, n_atoms: int) -> Floats:
     """Return the lower median of the values of each atom; 0 for atoms without any."""
     order = np.lexsort((values, of))
     counts = np.bincount(of, minlength=n_atoms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -16,10 +16,12 @@ from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.exceptions import ParameterError
 from sfumato.perturb.guard.regions import Regions
+from sfumato.perturb.guard.signs import Signs
 from sfumato.perturb.guard.space import Space
 
 _TRIES = 6
 _NEARER = 0.85  # each further try starts nearer to the anchor
+_BACK = 0.5  # and values that would have the wrong sign stay nearer to zero
 _CLIMBS = 12  # single steps that a row may take back into its region
 _MOST_CELLS = 1 << 21  # numbers that such a search may hold at once
 
@@ -72,6 +74,8 @@ class Settling(Hidden):
         Where rows must stay; None rounds without looking.
     offsets : array of shape (a, d), optional
         What is added to the rows of each atom first: rounding's own error of the atom's mean, fed back.
+    signs : Signs, optional
+        Where the values of columns end.
     """
 
     space: Space
@@ -79,11 +83,29 @@ class Settling(Hidden):
     decimals: tuple[int | None, ...]
     regions: Regions | None = None
     offsets: Floats | None = None
+    signs: Signs | None = None
 
     @property
     def needed(self) -> bool:
         """Whether any column is rounded."""
         return any(places is not None for places in self.decimals)
+
+    def corrected(self, targets: Floats, means: Floats, kept: Flags) -> Settling:
+        """Return a settling that puts the means of atoms right.
+
+        Parameters
+        ----------
+        targets, means : arrays of shape (a, d)
+            Where the means should be and where they are, in the space.
+        kept : array of shape (a,)
+            Atoms whose means count.
+        """
+        offsets, signs = np.where(kept[:, None], targets - means, 0.0), self.signs
+        if signs is not None:
+            leave = self.space.leave
+            signs, drawn = signs.corrected(leave(targets.T).T, leave(means.T).T, kept)
+            offsets[drawn] = 0.0
+        return replace(self, offsets=offsets if self.offsets is None else self.offsets + offsets, signs=signs)
 
     def finish(
         self, inside: Floats, anchors: Floats, atoms: Integers, original: Floats, rows: Rows, streams: Streams
@@ -100,10 +122,10 @@ class Settling(Hidden):
         """
         bad = np.zeros(inside.shape[1], dtype=bool)
         if not self.needed and self.regions is None:
-            return self.space.leave(inside), bad
+            return self._left(inside, atoms), bad
         if self.offsets is not None:
             inside = inside + self.offsets[atoms].T
-        out = self._rounded(self.space.leave(inside), np.arange(inside.shape[1]), rows, streams, 0)
+        out = self._rounded(self._left(inside, atoms), np.arange(inside.shape[1]), rows, streams, 0)
         if self.regions is None:
             return out, bad
         depth = self._depth(out, atoms, original)
@@ -113,7 +135,7 @@ class Settling(Hidden):
                 break
             start = anchors[atoms[rest]].T
             nearer = start + _NEARER**attempt * (inside[:, rest] - start)
-            tried = self._rounded(self.space.leave(nearer), rest, rows, streams, attempt)
+            tried = self._rounded(self._left(nearer, atoms[rest], _BACK**attempt), rest, rows, streams, attempt)
             deep = self._depth(tried, atoms[rest], original[:, rest])
             better = deep > depth[rest]
             out[:, rest[better]] = tried[:, better]
@@ -130,11 +152,18 @@ class Settling(Hidden):
         self._never_the_same(out, original)
         return out, bad
 
+    def _left(self, inside: Floats, atoms: Integers, share: float = 1.0) -> Floats:
+        """Return rows in the units of the table, on the right side of zero."""
+        table = self.space.leave(inside)
+        return table if self.signs is None else self.signs.reflect(table, atoms, share)
+
     def _depth(self, table: Floats, atoms: Integers, original: Floats) -> Floats:
         """Return how deep rows lie in their regions; the original itself is no place."""
         assert self.regions is not None
         depth = self.regions.depth(self.space.enter(table), atoms)
         depth[(table == original).all(axis=0)] = -np.inf
+        if self.signs is not None:
+            depth[self.signs.outside(table)] = -np.inf
         return depth
 
     def _rounded(self, table: Floats, which: Integers, rows: Rows, streams: Streams, attempt: int) -> Floats:

@@ -42,6 +42,7 @@ from sfumato.perturb.guard.placing import Placed, plain_regions, released_region
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Guard
 from sfumato.perturb.guard.settle import Settling, column_bounds, column_decimals
+from sfumato.perturb.guard.signs import Signs
 from sfumato.perturb.guard.space import Space, find_space, other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.wanted import count_of_prototypes, has_ladder, is_count, rungs, spelled_out
@@ -116,6 +117,14 @@ class Found(Hidden):
     def counted(self, inside: Floats, of: Integers) -> Floats:
         """Return rows as they count for their atoms."""
         return inside if self.leverage is None else self.leverage.clip(inside, of)
+
+    @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Where the values of columns end, in units of the space; infinite where nothing is known."""
+        signs, (offset, unit) = self.settling.signs, (self.space.offset, self.space.unit)
+        if signs is None:
+            return np.full(len(unit), -np.inf), np.full(len(unit), np.inf)
+        return (signs.low - offset) / unit, (signs.high - offset) / unit
 
     def variances(self) -> Floats:
         """Return the variance of every column inside each atom, shape (a, d), in units of the space."""
@@ -226,16 +235,18 @@ class GuardShell(Perturber):
     ) -> Generator[Any, Any, tuple[Settling, tuple[int, ...]]]:
         """Yield the passes that make the finished rows keep means and regions; return how, and the rows still lost.
 
-        Two passes look at the means of the finished rows: the first feeds the error of each atom's mean back, both
-        draw the walls anew for the centres that the released table really has. A last one lists what is left.
+        Passes look at the means of the finished rows: all but the last of them (one, and two where columns end at
+        zero) feed the error of each atom's mean back, all draw the walls anew for the centres that the released table
+        really has. A last one lists what is left.
         """
         settling = found.settling
-        if self._guards and (settling.needed or placed.shift > _STILL):
+        if self._guards and (settling.needed or settling.signs is not None or placed.shift > _STILL):
             settling = replace(settling, regions=guard.regions)
         elif not settling.needed:
             return settling, ()
         space, atoms = found.space, found.atoms
-        for round_number in range(2 if self._guards else 0):
+        rounds = 0 if not self._guards else 2 if settling.signs is None else 3
+        for round_number in range(rounds):
 
             def rounded(tile: Floats, rows: Rows, settling: Settling = settling) -> tuple[Integers, Floats]:
                 out = release(settling, tile, rows)[0]
@@ -243,8 +254,8 @@ class GuardShell(Perturber):
 
             seen = yield from ask(AtomMoments(rounded, cross=False))
             means = np.array([seen.mean(int(code), space.bits) for code in atoms.names])
-            if round_number == 0:
-                settling = replace(settling, offsets=np.where(small[:, None], 0.0, guard.targets - means))
+            if round_number < rounds - 1:
+                settling = settling.corrected(guard.targets, means, ~small)
             settling = replace(settling, regions=released_regions(atoms, means, found.regions))
 
         def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
@@ -255,8 +266,9 @@ class GuardShell(Perturber):
 
     def _notes(self, fitted: Any) -> tuple[str, ...]:
         found = getattr(fitted, "found", fitted)
-        joined = getattr(found, "joined", None)
-        return (*(() if joined is None else (str(joined),)), *found.atoms.named.told)
+        joined, signs = getattr(found, "joined", None), getattr(getattr(found, "settling", None), "signs", None)
+        own = (*(() if joined is None else (str(joined),)), *found.atoms.named.told)
+        return own if signs is None else (*own, *signs.told)
 
     def _exposed_rounds(self, facts: Facts, streams: Streams) -> Rounds | None:
         wanted = self._wanted(facts, categories=False)
@@ -390,7 +402,9 @@ class GuardShell(Perturber):
         if leverage is not None:
             shift = _centres(atoms) - centres
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
-        return Found(space, atoms, tally, regions, Settling(space, facts.names, decimals), shift, joined, leverage)
+        signs = Signs.of(facts, self.bounds) if self._guards and not self._exact else None  # exact means come first
+        settling = Settling(space, facts.names, decimals, signs=signs if signs is not None and signs.any else None)
+        return Found(space, atoms, tally, regions, settling, shift, joined, leverage)
 
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""

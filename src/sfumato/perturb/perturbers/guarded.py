@@ -157,7 +157,9 @@ class Guarded(GuardShell):
         numbers, rows, of = collected.sorted(facts.n_columns)
         least = int(self.min_atom)
         around, pool = rows - atoms.means[of].T, pools(atoms, small, least)
-        noise = mean_noise(atoms, found.variances(), small, found.regions, facts.names, streams, self._people)
+        noise = mean_noise(
+            atoms, found.variances(), small, found.regions, facts.names, streams, self._people, found.ends
+        )
         placed = place_atoms(atoms, pool, around, of, found.regions, joining=found.shift, noise=noise, min_rows=least)
         guard = Guard(placed.regions, placed.targets, atoms.counts)
         everything = None if whole is None else propose_large(whole, RowRange(0, facts.n_rows))

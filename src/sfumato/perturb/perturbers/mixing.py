@@ -232,7 +232,7 @@ class AtomMixing(GuardShell):
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
-            noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, self._people)
+            noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, self._people, found.ends)
         placed = place_atoms(
             atoms,
             pool,
