@@ -18,7 +18,7 @@ import numpy as np
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import other_labels, plus_plus
 from sfumato.cluster.lattice_rounds import lattice_lloyd
-from sfumato.core.linear import fixed_order_sum, lattice_bits, to_steps
+from sfumato.core.linear import fixed_order_sum, lattice_bits, sum_in_order, to_steps
 from sfumato.core.sharing import one_blas_thread, share
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
@@ -36,6 +36,7 @@ _MOST_RIVALS = 6
 _TURNS, _STARTS = 5, 12
 _ROOM = 0.5  # share of the way to the walls that atoms may take in one turn
 _SWEEPS = 30
+_STRETCH = (0.95, 1.05)  # of columns, in one turn
 
 
 class _Demand(NamedTuple):
@@ -72,31 +73,32 @@ class Leaning:
         self._of = atoms.of(rows)
         self._counts = np.bincount(self._of, minlength=len(atoms)).astype(np.float64)
         self._away = rows - atoms.means[self._of].T
+        self._deviations = _deviations(rows)
         self._asked = _asked(atoms.named)
         self._rivals: dict[int, list[Floats]] = {one.index: [] for one in self._asked}
 
-    def shifts(self, noise: Floats, share_kept: float, scatter: Floats, draw: int) -> Floats:
+    def shifts(self, noise: Floats, spread: float, variances: Floats, draw: int) -> Floats:
         """Return how far the mean of each atom should move, shape (a, d).
 
         Parameters
         ----------
         noise : array of shape (a, d)
             How far the means are moved anyway.
-        share_kept : float
+        spread : float
             Share of the deviation inside atoms that is kept.
-        scatter : array of shape (a,)
-            Sum of squared deviations that the rows of an atom will have.
+        variances : array of shape (a, d)
+            Of the columns inside each atom.
         draw : int
             Which draw it is.
         """
         atoms = self._atoms
         start = atoms.means + noise
         targets, every = start, np.arange(len(atoms))
-        scatter = scatter * self._counts / atoms.counts
+        scatter = self._counts * sum_in_order(variances) * spread * spread
         for turn in range(_TURNS):
             regions = released_regions(atoms, targets, self._plain)
             targets = pushed_inside(targets, np.zeros(len(atoms), dtype=bool), self._plain, regions)
-            proposed = targets[self._of].T + share_kept * self._away
+            proposed = targets[self._of].T + spread * self._away
             tried = guarded(regions, targets, atoms.counts, scatter, proposed, self._of)
             demands = self._demands(tried, f"{draw} {turn}")
             if not demands:
@@ -104,8 +106,20 @@ class Leaning:
             ways = _least(demands, self._counts)
             near = regions.nearness(targets)
             room = regions.reach(np.ascontiguousarray(targets.T), np.ascontiguousarray(ways.T), every, near)
-            targets = targets + ways * np.minimum(1.0, _ROOM * room)[:, None]
+            targets = self._levelled(targets + ways * np.minimum(1.0, _ROOM * room)[:, None], tried)
         return targets - start
+
+    def _levelled(self, targets: Floats, tried: Floats) -> Floats:
+        """Return targets with columns stretched or shrunk a little, so that all keep the same share of their deviation.
+
+        Whoever standardises the release would undo it where columns differ.
+        """
+        kept = np.divide(_deviations(tried), self._deviations, out=np.ones(len(tried)), where=self._deviations > 0)
+        usual = np.sort(kept)[len(kept) // 2]
+        factors = np.clip(np.divide(usual, kept, out=np.ones(len(kept)), where=kept > 0), *_STRETCH)
+        middle = sum_in_order(targets.T * self._counts) / sum_in_order(self._counts)
+        levelled: Floats = middle + (targets - middle) * factors
+        return levelled
 
     def _demands(self, tried: Floats, name: str) -> list[_Demand]:
         """Return what is wanted of the atoms so that no clustering is cheaper than a named one."""
@@ -162,6 +176,13 @@ def _as_named(steps: Floats, labels: Integers, k: int) -> tuple[Floats, float]:
     sums = np.stack([np.bincount(labels, weights=row, minlength=k) for row in steps], axis=1)
     squares = float(fixed_order_sum((steps * steps).ravel()))
     return np.rint(sums / counts[:, None]), squares - float(fixed_order_sum((sums * sums / counts[:, None]).ravel()))
+
+
+def _deviations(rows: Floats) -> Floats:
+    """Return the standard deviation of each column."""
+    away = rows - (sum_in_order(rows) / rows.shape[1])[:, None]
+    deviations: Floats = np.sqrt(sum_in_order(away * away) / rows.shape[1])
+    return deviations
 
 
 def _least(demands: list[_Demand], counts: Floats) -> Floats:

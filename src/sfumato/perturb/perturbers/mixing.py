@@ -237,15 +237,14 @@ class AtomMixing(GuardShell):
         alone, few = bool(self.exact_centres), int(self.min_atom)
         mixed = mix_collected(atoms, pool, company, rows, of, streams, alone=alone, min_rows=few)
         is_small = small[of]
-        share = self._share / (1.0 if found.leverage is None else found.leverage.shrinks)
-        around, own = mixed[:, is_small] * share, of[is_small]
+        widened = np.ones(d) if found.leverage is None else 1.0 / found.leverage.shrinks
+        around, own = mixed[:, is_small] * (self._share * widened)[:, None], of[is_small]
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
             noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, self._people)
             if leaning is not None:
-                scatter = atoms.counts * sum_in_order(variances) * share * share
-                noise = noise + leaning.shifts(noise, share, scatter, draw)
+                noise = noise + leaning.shifts(noise, self._share, variances * widened * widened, draw)
         placed = place_atoms(
             atoms,
             pool,
@@ -259,7 +258,7 @@ class AtomMixing(GuardShell):
             spikes=variances == 0.0 if atoms.named.marks else None,
         )
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
-        spread = column_spread(atoms, small, variances, quiet, share, draw)
+        spread = column_spread(atoms, small, variances * widened * widened, quiet, self._share, draw) * widened
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = Scatters(
             np.where(drawn, np.cumsum(drawn) - 1, -1),
