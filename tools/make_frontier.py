@@ -2,7 +2,7 @@
 
 Results are kept in benchmarks/frontier/, one by one, so an interrupted run goes on where it stopped; --fresh measures
 anew (with --quick or --what ladder: the ladder), --tables and --what narrow it, --quick measures the ladder only, with
-one key, --render only writes the page.
+few keys, --jobs says how many processes share the ladder, --render only writes the page.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from sfumato.core.keys import Key  # noqa: E402
 from sfumato.tuning.settings import catalogue_settings, make_perturber  # noqa: E402
-from tools.frontier.ladder import LADDER_METHODS, measure_clusterers, measure_ladder  # noqa: E402
+from tools.frontier.ladder import LADDER_METHODS, PARTS, ladder_part  # noqa: E402
 from tools.frontier.measure import (  # noqa: E402
     measure_as_tuned,
     measure_excess,
@@ -36,34 +37,69 @@ from tools.frontier.tuned import LEAST_EXCESS, MIX_AS_TUNED, tuned_settings  # n
 
 RESULTS = ROOT / "benchmarks" / "frontier"
 LARGE = {"musk", "shuttle", "adult"}
-QUICK_KEYS = 1
+WIDE = {"musk"}  # of so many columns that the ladder is measured on request only
+QUICK_KEYS, QUICK_KEYS_OF_LARGE = 8, 3
 TUNED_ROWS = 8_000  # of eighty settings for each table those are measured on all rows that do well on so many
 
 
-def measure_table(name: str, keys: int, what: str, *, quick: bool = False) -> None:
-    """Measure all that is missing for one table."""
+def ladder_tasks(names: list[str], keys: int, *, quick: bool) -> Iterator[tuple[str, str, int, str]]:
+    """Yield what is to be measured of the ladder and is missing, the longest first: table, method, key, part."""
+    for name in sorted(names, key=lambda one: one not in LARGE):
+        done = read_results(name)
+        few = QUICK_KEYS_OF_LARGE if name in LARGE else QUICK_KEYS
+        for part in PARTS:
+            for key in range(min(keys, few) if quick else keys):
+                for method in LADDER_METHODS:
+                    if not _is_measured(done.get(f"ladder {method} key {key}", {}), part):
+                        yield name, method, key, part
+
+
+def _is_measured(record: dict[str, Any], part: str) -> bool:
+    figure = {"k-means": "excess"}.get(part, part)
+    return (f"own range, {part.removeprefix('ranges ')}" if part.startswith("ranges ") else figure) in record
+
+
+def one_part(task: tuple[str, str, int, str]) -> dict[str, Any]:
+    """Measure one part of the ladder."""
+    name, method, key, part = task
+    return ladder_part(read_table(name), method, key, part)
+
+
+def measure_ladders(names: list[str], keys: int, jobs: int, *, quick: bool) -> None:
+    """Measure all that is missing of the ladder, in several processes; what they find does not depend on how many."""
+    tasks = list(ladder_tasks(names, keys, quick=quick))
+    with ProcessPoolExecutor(jobs) as pool:
+        begun = {pool.submit(one_part, task): task for task in tasks}
+        for count, future in enumerate(as_completed(begun), start=1):
+            name, method, key, part = begun[future]
+            label, done = f"ladder {method} key {key}", read_results(name)
+            done[label] = done.get(label, {}) | future.result()
+            write_results(name, done)
+            print(f"{count} of {len(tasks)}: {name} {label}: {part}", flush=True)
+
+
+def read_results(name: str) -> dict[str, Any]:
+    """Return what has been measured of a table."""
     target = RESULTS / f"{name}.json"
     done: dict[str, Any] = json.loads(target.read_text()) if target.exists() else {}
+    return done
+
+
+def write_results(name: str, done: dict[str, Any]) -> None:
+    """Keep what has been measured of a table."""
+    (RESULTS / f"{name}.json").write_text(json.dumps(done, indent=1, sort_keys=True) + "\n")
+
+
+def measure_table(name: str, keys: int, what: str) -> None:
+    """Measure all that is missing for one table, besides the ladder."""
+    done = read_results(name)
 
     def keep(label: str, record: dict[str, Any]) -> None:
         done[label] = record
-        target.write_text(json.dumps(done, indent=1, sort_keys=True) + "\n")
+        write_results(name, done)
         print(name, label, {k: round(v, 4) if isinstance(v, float) else v for k, v in record.items()}, flush=True)
 
     table = read_table(name)
-    if what == "clusterers":
-        for label in [one for one in done if one.startswith("ladder ")]:
-            _, method, _, key = label.split()
-            keep(label, done[label] | measure_clusterers(table, method, int(key)))
-        return
-    for key in range(QUICK_KEYS if quick else keys) if what in {"all", "ladder"} else ():
-        for method in LADDER_METHODS:
-            label = f"ladder {method} key {key}"
-            if label not in done:
-                effort = {"seeds": 2, "n_init": 20} if quick else {"seeds": 5, "n_init": 20}
-                keep(label, measure_ladder(table, method, key, **effort) | effort)
-    if what == "ladder":
-        return
     miner = Miner(table.values, seeds=5)
     for key in range(keys if what in {"all", "mix"} else 0):
         for exact in (False, True):
@@ -131,19 +167,26 @@ def forget(results: Path, what: str) -> None:
 def main() -> None:
     """Measure, then render."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--tables", help="some of them, with commas between; of the ladder all but the widest")
     parser.add_argument("--keys", type=int, default=10)
-    parser.add_argument("--what", choices=("all", "ladder", "clusterers", "mix", "methods", "tuned"), default="all")
-    parser.add_argument("--quick", action="store_true", help="the ladder only, with one key and few runs")
+    parser.add_argument("--what", choices=("all", "ladder", "mix", "methods", "tuned"), default="all")
+    parser.add_argument("--quick", action="store_true", help="the ladder only, with few keys")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that measure the ladder")
     parser.add_argument("--fresh", action="store_true", help="measure anew: all, or the ladder")
     parser.add_argument("--render", action="store_true", help="only write the page from what has been measured")
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
-    for name in options.tables.split(",") if not options.render else []:
-        what = "ladder" if options.quick else options.what
-        if options.fresh:
-            forget(RESULTS / f"{name}.json", what)
-        measure_table(name, options.keys, what, quick=options.quick)
+    what = "ladder" if options.quick else options.what
+    names = options.tables.split(",") if options.tables else list(TABLES)
+    if options.render:
+        names = []
+    for name in names if options.fresh else []:
+        forget(RESULTS / f"{name}.json", what)
+    if what in {"all", "ladder"}:
+        of_ladder = [name for name in names if options.tables or name not in WIDE]
+        measure_ladders(of_ladder, options.keys, options.jobs, quick=options.quick)
+    for name in names if what != "ladder" else []:
+        measure_table(name, options.keys, what)
     render(RESULTS, ROOT / "docs")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tools.frontier.ladder import LADDER_METHODS
+from tools.frontier.likely import STARTS_ON_RELEASES, TRIES
 from tools.frontier.others import OTHER_CLUSTERERS
 
 __all__ = ["ladder_parts"]
@@ -56,12 +57,12 @@ def _head(records: dict[Any, list[dict[str, Any]]]) -> str:
     every = [row for rows in records.values() for row in rows]
     keys = sorted({len(rows) for rows in records.values()})
     most = max(row["rows"] for row in every)
-    efforts = sorted({(row["seeds"], row["n_init"]) for row in every})
-    runs = " or ".join(f"{seeds} seeds of {starts} starts" for seeds, starts in efforts)
+    starts = " or ".join(map(str, sorted({row["starts"] for row in every})))
     return f"""
 ## The default: the ladder
-Measured with {" or ".join(map(str, keys))} key(s), {runs}, on at most {most:,} rows of a table: few enough that single figures move by a
-point or two with the key, and those of small tables by more. Rows that are held back are left out on both sides. Excess is signed: a
+Measured with {" or ".join(map(str, keys))} keys, on at most {most:,} rows of a table. A miner takes the best of {TRIES} starts of k-means, and what two
+of them find is expected to differ by the floor: {starts} single starts on the original, and {STARTS_ON_RELEASES} on a release, tell the chances of every
+optimum. Rows that are held back are left out on both sides. Excess is signed: a
 release may agree with the original better than a re-run does.
 
 ### Which miner keeps what
@@ -123,7 +124,8 @@ def _kept(values: list[float]) -> str:
 
 _TABLE = """
 ### Every table
-*Linked*: people whose nearest released row is their own. *Worst k*: the number of clusters that loses most. Ranges: k-means by the original's
+*Linked*: people whose nearest released row is their own. *Worst k*: the number of clusters that loses most with any key, and how many of all numbers
+and keys lose more than 6 points. *Own z-score*: after the miner's own scaling / in the owner's, with the same four numbers of clusters. Ranges: k-means by the original's
 ranges / by those of the release, when they are not named, named beside standard deviations, and named instead.
 """
 
@@ -142,7 +144,9 @@ def _table(records: dict[Any, list[dict[str, Any]]]) -> str:
             _percent(_mean(rows, "atoms")),
         ]
         cells += [f"{_mean(rows, 'residual'):.2f}", *(_percent(_mean(rows, one)) for one in ("linked", "excess"))]
-        cells += [f"{_percent(worst['worst'])} (k = {worst['worst k']})", _percent(_mean(rows, "excess z"))]
+        lost, every = (sum(row[one] for row in rows) for one in ("lost k", "every k"))
+        cells.append(f"{_percent(worst['worst'])} (k = {worst['worst k']}); {lost} of {every}")
+        cells.append(f"{_percent(_mean(rows, 'excess z'))} / {_percent(_mean(rows, 'excess std'))}")
         cells += [
             " / ".join(_percent(_mean(rows, f"{whose} range, {how}")) for whose in ("owner's", "own"))
             for how in _RANGES

@@ -121,6 +121,7 @@ class Asked(NamedTuple):
     starts: int
     rounds: int = FEW_ROUNDS
     part: int = _PART
+    all_end: bool = False  # whether all starts go on, not only the better ones: which of them end where tells chances
 
 
 def likely_centres_of(asked: Sequence[Asked]) -> list[tuple[Floats, float]]:
@@ -143,7 +144,8 @@ def _likely(asked: Asked, few: Floats, more: Floats) -> Plan[tuple[Floats, float
     draws = uniform(asked.words).reshape(asked.starts, 3 * asked.k)
     begun = yield [Task(_size(few, asked), partial(_first_run, few, asked.k, draw)) for draw in draws]
     begun.sort(key=lambda run: run[1])
-    better = [centres for centres, _ in begun[: max(_FEWEST, asked.starts // 4)]]
+    kept = len(begun) if asked.all_end else max(_FEWEST, asked.starts // 4)
+    better = [centres for centres, _ in begun[:kept]]
     ended = yield [Task(_size(more, asked), partial(_better_run, more, asked.rounds, one)) for one in better]
     centres, doubt = agreed(ended, asked.starts)
     (last,) = yield [Task(_size(asked.steps, asked), partial(lattice_lloyd, asked.steps, centres))]

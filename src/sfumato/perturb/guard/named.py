@@ -326,7 +326,9 @@ def _rung(steps: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -
         starts = min(starts, _RUNG_STARTS if steps.shape[1] <= MANY_ROWS else _FEW_RUNG_STARTS)
     # many clusters have many optima of nearly one cost: only runs that have ended can be compared
     rounds = _ENDLESS if ladder and steps.shape[1] <= _ALL_ROUNDS else FEW_ROUNDS
-    return Asked(steps, k, streams.scalars("k-means", f"{k}", 3 * k * starts), starts, rounds)
+    # where the worse starts end is part of how often each optimum is found
+    words = streams.scalars("k-means", f"{k}", 3 * k * starts)
+    return Asked(steps, k, words, starts, rounds, all_end=ladder and steps.size <= _LARGE)
 
 
 def _k_prototypes(space: Space, steps: Floats, k: int, streams: Streams, care: int) -> Floats:

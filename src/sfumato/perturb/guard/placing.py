@@ -285,7 +285,7 @@ def place_atoms(
             continue
         both = _regions_of(atoms, named.stacked + shift, regions)
     lengths = np.sqrt((shift * shift).sum(axis=1)) * unit
-    targets = _inside(targets, small, regions, both)
+    targets = pushed_inside(targets, small, regions, both)
     if spikes is not None:
         _put_back(targets, true_means, spikes & ~small[:, None], both)
     return Placed(both, targets, rows, float(lengths.max(initial=0.0)))
@@ -304,7 +304,7 @@ def _put_back(targets: Floats, means: Floats, spikes: Flags, regions: Regions) -
     targets[inside] = tried[inside]
 
 
-def _inside(targets: Floats, small: Flags, regions: Regions, both: Regions) -> Floats:
+def pushed_inside(targets: Floats, small: Flags, regions: Regions, both: Regions) -> Floats:
     """Return the targets, those of large atoms pushed back where the new centres leave them outside."""
     index = np.flatnonzero(~small)
     out = index[both.depth(targets[index].T, index) <= 0]

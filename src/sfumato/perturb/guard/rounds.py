@@ -204,6 +204,25 @@ def _counted_squares(atoms: Integers, squares: Floats, size: int) -> Integers:
     return of[0] * (1 << 26) + of[1]
 
 
+def guarded(
+    regions: Regions, targets: Floats, counts: Integers, scatter: Floats, proposed: Floats, of: Integers
+) -> Floats:
+    """Return proposed rows of known atoms after all rounds of a guard of their own.
+
+    Parameters
+    ----------
+    proposed : array of shape (d, n)
+    of : array of shape (n,)
+        Their atoms.
+    """
+    guard = Guard(regions, targets, counts, scatter)
+    for _ in range(ROUNDS):
+        seen = Displacement(guard, lambda tile, _: (tile, of))
+        seen.add_rows(proposed, of)
+        guard.learn(seen)
+    return guard.finished(proposed, of)
+
+
 @dataclass(frozen=True, repr=False)
 class Mending(Hidden):
     """What stays the same while a table is mended.

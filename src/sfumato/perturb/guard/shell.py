@@ -103,6 +103,7 @@ class Found(Hidden):
     joined : Joined or None
     leverage : Leverage or None
         How far rows count; None with exact centres.
+    looked : rows in the space, for what is tried before it is drawn
     """
 
     space: Space
@@ -113,6 +114,7 @@ class Found(Hidden):
     shift: Floats
     joined: Joined | None
     leverage: Leverage | None = None
+    looked: Floats | None = None
 
     def counted(self, inside: Floats, of: Integers) -> Floats:
         """Return rows as they count for their atoms."""
@@ -370,27 +372,26 @@ class GuardShell(Perturber):
 
     def _find(self, facts: Facts, streams: Streams) -> Generator[Any, Any, Found]:
         """Yield the passes that name the clusterings and count the atoms."""
-        decimals = column_decimals(self.decimals, facts)
-        low, high = column_bounds(self.bounds, facts)
+        decimals, (low, high) = column_decimals(self.decimals, facts), column_bounds(self.bounds, facts)
         moments, sample, foreign = yield from self._sampled(facts, streams)
         rows, ladder = sample.values(), self._on_ladder
         space = self._space(facts, moments, rows)
         wanted = self._wanted(facts, categories=False)
         weights = other_weights(facts, moments, space, self.other_scalings)
-        near = clipped(space, rows) if self.exposed == "clip" else rows
+        near, numbers = clipped(space, rows) if self.exposed == "clip" else rows, sample.labels()
         named = name_clusterings(
-            space, wanted, near, sample.labels(), streams, self._care, ladder=ladder, weights=weights, foreign=foreign
+            space, wanted, near, numbers, streams, self._care, ladder=ladder, weights=weights, foreign=foreign
         )
         if self._wants_company(facts):
             named = with_company(named, rows, facts.n_rows)
         sums = yield from ask(ClusterSums(space, named))
-        atoms, joined, leverage = sums.atoms(), None, None
+        atoms, joined, leverage, looked = sums.atoms(), None, None, None
         centres, shift = sums.centres(atoms), np.zeros(named.stacked.shape)
-        if ladder and not self._exact:
-            atoms, joined = self._join(space, atoms, rows)
         if not self._exact:
-            inside = space.enter(np.ascontiguousarray(rows.T))
-            leverage = Leverage.of_sample(inside, atoms.of(inside), len(atoms))
+            if ladder:
+                atoms, joined = self._join(space, atoms, rows)
+            looked = space.enter(np.ascontiguousarray(rows.T))
+            leverage = Leverage.of_sample(looked, atoms.of(looked), len(atoms))
 
         def values(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
             inside = space.enter(tile)
@@ -404,7 +405,7 @@ class GuardShell(Perturber):
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
         signs = Signs.of(facts, self.bounds) if self._guards and not self._exact else None  # exact means come first
         settling = Settling(space, facts.names, decimals, signs=signs if signs is not None and signs.any else None)
-        return Found(space, atoms, tally, regions, settling, shift, joined, leverage)
+        return Found(space, atoms, tally, regions, settling, shift, joined, leverage, looked)
 
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""

@@ -22,9 +22,10 @@ from sfumato.perturb.guard.across import mix_collected, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
+from sfumato.perturb.guard.leaning import Leaning
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
-from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending
+from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending, guarded
 from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell, Stored
 from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, scatter_of
@@ -166,10 +167,11 @@ class AtomMixing(GuardShell):
 
     def _rounds(self, facts: Facts, streams: Streams) -> Rounds:
         found = yield from self._find(facts, streams)
+        leaning = self._leaning(found, streams)
         few, refound = facts.n_rows <= TRIED_ROWS, Refound(found.atoms.named, facts.n_rows)
         draws = int(self.draws) if few else min(int(self.draws), SOME_DRAWS)
         if not (few or refound) or not self._guards or (draws == 1 and not (few and found.settling.needed)):
-            return (yield from self._drawn(facts, found, streams, 0))
+            return (yield from self._drawn(facts, found, streams, 0, leaning))
         (numbers, original, of), _ = yield from self._all_rows(facts, found, lambda tile, _: tile)
         inside = found.space.enter(original)
         standardised = self.scaling == "std"
@@ -180,7 +182,7 @@ class AtomMixing(GuardShell):
 
         chosen, least = None, np.inf
         for draw in range(draws):
-            fitted = yield from self._drawn(facts, found, streams, draw)
+            fitted = yield from self._drawn(facts, found, streams, draw, leaning)
             kernel = partial(self._kernel, fitted, streams=streams)
             judge = judged if refound and draws > 1 else None
             (_, released, _), anew = yield from self._all_rows(facts, found, kernel, judge)
@@ -212,7 +214,15 @@ class AtomMixing(GuardShell):
         filled, judged = yield from collect_and_ask(Collected(rows_of), work)
         return filled.sorted(d), judged
 
-    def _drawn(self, facts: Facts, found: Found, root: Streams, draw: int) -> Generator[Any, Any, _Fitted]:
+    def _leaning(self, found: Found, streams: Streams) -> Leaning | None:
+        """Return what leans the ladder towards its clusterings; None for other clusterings, which shrink more."""
+        if found.joined is None or found.looked is None or not self._guards:
+            return None
+        return Leaning(found.atoms, found.regions, found.looked, streams)
+
+    def _drawn(
+        self, facts: Facts, found: Found, root: Streams, draw: int, leaning: Leaning | None
+    ) -> Generator[Any, Any, _Fitted]:
         """Yield the passes of one draw; return its fitted state."""
         streams = _streams_of_draw(root, draw)
         atoms, d = found.atoms, facts.n_columns
@@ -227,12 +237,14 @@ class AtomMixing(GuardShell):
         alone, few = bool(self.exact_centres), int(self.min_atom)
         mixed = mix_collected(atoms, pool, company, rows, of, streams, alone=alone, min_rows=few)
         is_small = small[of]
-        share = self._share / (1.0 if found.leverage is None else found.leverage.shrinks)
-        around, own = mixed[:, is_small] * share, of[is_small]
+        widened = np.ones(d) if found.leverage is None else 1.0 / found.leverage.shrinks
+        around, own = mixed[:, is_small] * (self._share * widened)[:, None], of[is_small]
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
             noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, self._people, found.ends)
+            if leaning is not None:
+                noise = noise + leaning.shifts(noise, self._share, variances * widened * widened, draw)
         placed = place_atoms(
             atoms,
             pool,
@@ -246,7 +258,7 @@ class AtomMixing(GuardShell):
             spikes=variances == 0.0 if atoms.named.marks else None,
         )
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
-        spread = column_spread(atoms, small, variances, quiet, share, draw)
+        spread = column_spread(atoms, small, variances * widened * widened, quiet, self._share, draw) * widened
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = Scatters(
             np.where(drawn, np.cumsum(drawn) - 1, -1),
@@ -276,7 +288,8 @@ class AtomMixing(GuardShell):
                 guard.learn((yield from ask(Displacement(guard, propose))))
         alone = atoms.counts[of] == 1
         singles = tuple(int(number) for number in numbers[alone]) if self.exact_centres else ()
-        fitted = _Fitted(found, guard, scatters, Stored(numbers, out), singles, placed.shift, found.settling, draw=draw)
+        left, stored = replace(found, looked=None), Stored(numbers, out)
+        fitted = _Fitted(left, guard, scatters, stored, singles, placed.shift, found.settling, draw=draw)
 
         def release(settling: Settling, tile: Floats, rows: Rows) -> tuple[Floats, Flags]:
             return self._released(replace(fitted, settling=settling), tile, rows, root)
@@ -326,12 +339,7 @@ class AtomMixing(GuardShell):
     def _guard_in_fold(self, placed: Placed, atoms: Atoms, scatter: Floats, proposed: Floats, of: Integers) -> Floats:
         if not self.guard:
             return proposed
-        guard = Guard(placed.regions, placed.targets, atoms.counts, scatter)
-        for _ in range(ROUNDS):
-            seen = Displacement(guard, lambda tile, _: (tile, of))
-            seen.add_rows(proposed, of)
-            guard.learn(seen)
-        return guard.finished(proposed, of)
+        return guarded(placed.regions, placed.targets, atoms.counts, scatter, proposed, of)
 
     def _proposed(
         self, found: Found, guard: Guard, scatters: Scatters, tile: Floats, rows: Rows, streams: Streams

@@ -1,0 +1,200 @@
+"""Leans a release towards the named clusterings where others cost nearly as little.
+
+k-means takes the cheapest clustering that it finds. Where the original has two of nearly one cost, the noise on the
+means of atoms decides which of them is cheaper in the release, and a miner may find the other one. What a clustering
+costs can be foreseen: the guard is tried on some rows, as they will be drawn, and k-means is asked about them. If atoms
+move towards their centres in the named clustering, and away from those that they have in a rival, the first becomes
+cheaper and the second dearer. So the means of atoms are moved as little as makes every named clustering cheaper than
+all rivals that were found, by a margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato._arrays import Floats, Integers
+from sfumato.cluster.lattice_kmeans import other_labels, plus_plus
+from sfumato.cluster.lattice_rounds import lattice_lloyd
+from sfumato.core.linear import fixed_order_sum, lattice_bits, sum_in_order, to_steps
+from sfumato.core.sharing import one_blas_thread, share
+from sfumato.core.stream import Streams
+from sfumato.core.variates import uniform
+from sfumato.perturb.guard.atoms import Atoms
+from sfumato.perturb.guard.named import Named
+from sfumato.perturb.guard.placing import pushed_inside, released_regions
+from sfumato.perturb.guard.regions import Regions
+from sfumato.perturb.guard.rounds import guarded
+
+_ROWS = 8192  # that are tried
+_MARGIN = 0.01  # share of its cost by which a named clustering should be cheaper than a rival
+_NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
+_RIVAL = 0.02  # labels that differ
+_MOST_RIVALS = 6
+_TURNS, _STARTS = 5, 12
+_ROOM = 0.5  # share of the way to the walls that atoms may take in one turn
+_SWEEPS = 30
+_STRETCH = (0.95, 1.05)  # of columns, in one turn
+
+
+class _Demand(NamedTuple):
+    """A clustering that should become dearer than the named one: by how much, and which way of each atom does it."""
+
+    lack: float
+    ways: Floats
+
+
+class _Asked(NamedTuple):
+    """A named clustering: its place, and by what columns are multiplied where it was named in another scaling."""
+
+    index: int
+    factors: Floats
+
+
+class Leaning:
+    """Foresees which clusterings of a release are cheapest, and moves atoms so that the named ones are.
+
+    Parameters
+    ----------
+    atoms : Atoms
+    regions : Regions
+        Of the named centres.
+    rows : array of shape (d, m)
+        Rows of the table, in the space and in random order, of which the first are tried.
+    streams : Streams
+        Where the starts of k-means come from.
+    """
+
+    def __init__(self, atoms: Atoms, regions: Regions, rows: Floats, streams: Streams) -> None:
+        self._atoms, self._plain, self._streams = atoms, regions, streams
+        rows = rows[:, :_ROWS]
+        self._of = atoms.of(rows)
+        self._counts = np.bincount(self._of, minlength=len(atoms)).astype(np.float64)
+        self._away = rows - atoms.means[self._of].T
+        self._deviations = _deviations(rows)
+        self._asked = _asked(atoms.named)
+        self._rivals: dict[int, list[Floats]] = {one.index: [] for one in self._asked}
+
+    def shifts(self, noise: Floats, spread: float, variances: Floats, draw: int) -> Floats:
+        """Return how far the mean of each atom should move, shape (a, d).
+
+        Parameters
+        ----------
+        noise : array of shape (a, d)
+            How far the means are moved anyway.
+        spread : float
+            Share of the deviation inside atoms that is kept.
+        variances : array of shape (a, d)
+            Of the columns inside each atom.
+        draw : int
+            Which draw it is.
+        """
+        atoms = self._atoms
+        start = atoms.means + noise
+        targets, every = start, np.arange(len(atoms))
+        scatter = self._counts * sum_in_order(variances) * spread * spread
+        for turn in range(_TURNS):
+            regions = released_regions(atoms, targets, self._plain)
+            targets = pushed_inside(targets, np.zeros(len(atoms), dtype=bool), self._plain, regions)
+            proposed = targets[self._of].T + spread * self._away
+            tried = guarded(regions, targets, atoms.counts, scatter, proposed, self._of)
+            demands = self._demands(tried, f"{draw} {turn}")
+            if not demands:
+                break
+            ways = _least(demands, self._counts)
+            near = regions.nearness(targets)
+            room = regions.reach(np.ascontiguousarray(targets.T), np.ascontiguousarray(ways.T), every, near)
+            targets = self._levelled(targets + ways * np.minimum(1.0, _ROOM * room)[:, None], tried)
+        return targets - start
+
+    def _levelled(self, targets: Floats, tried: Floats) -> Floats:
+        """Return targets with columns stretched or shrunk a little, so that all keep the same share of their deviation.
+
+        Whoever standardises the release would undo it where columns differ.
+        """
+        kept = np.divide(_deviations(tried), self._deviations, out=np.ones(len(tried)), where=self._deviations > 0)
+        usual = np.sort(kept)[len(kept) // 2]
+        factors = np.clip(np.divide(usual, kept, out=np.ones(len(kept)), where=kept > 0), *_STRETCH)
+        middle = sum_in_order(targets.T * self._counts) / sum_in_order(self._counts)
+        levelled: Floats = middle + (targets - middle) * factors
+        return levelled
+
+    def _demands(self, tried: Floats, name: str) -> list[_Demand]:
+        """Return what is wanted of the atoms so that no clustering is cheaper than a named one."""
+        with one_blas_thread():
+            found = share(lambda one: self._of_rivals(one, tried, name), self._asked)
+        return [demand for demands in found for demand in demands]
+
+    def _of_rivals(self, asked: _Asked, tried: Floats, name: str) -> list[_Demand]:
+        index, atoms, of = asked.index, self._atoms, self._of
+        k, own = atoms.named.sizes[index], atoms.labels[of, index]
+        rows = tried * asked.factors[:, None]
+        bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
+        steps = np.ascontiguousarray(to_steps(rows, bits))
+        centres, cost = _as_named(steps, own, k)
+        draws = uniform(self._streams.scalars("leaning", f"{index} {name}", 3 * k * _STARTS)).reshape(_STARTS, 3 * k)
+        begun: Iterable[Floats] = (plus_plus(steps, k, draw) for draw in draws)
+        known = [to_steps(one, bits) for one in self._rivals[index]]
+        runs = sorted((lattice_lloyd(steps, one) for one in (*begun, centres, *known)), key=lambda run: run[2])
+        different, rivals, demands = [own], [], []
+        for theirs, labels, least in runs:
+            if least > cost * _NEAR or len(rivals) == _MOST_RIVALS:
+                break
+            if any(other_labels(one, labels) <= _RIVAL for one in different):
+                continue
+            different.append(labels)
+            rivals.append(theirs * 2.0**-bits)
+            lack = cost * (1 + _MARGIN) - least
+            if lack > 0:
+                ways = centres[atoms.labels[:, index]] - atoms.means_of(theirs[labels].T, of)
+                ways = np.where(self._counts[:, None] > 0, ways, 0.0) * asked.factors
+                demands.append(_Demand(lack * 4.0**-bits, ways * 2.0**-bits))
+        self._rivals[index] = rivals
+        return demands
+
+
+def _asked(named: Named) -> list[_Asked]:
+    """Return the clusterings that are k-means, in the scaling of the space or in another."""
+    found = []
+    plain = np.ones(named.stacked.shape[1])
+    for index, counted in enumerate(named.counted):
+        weights = named.weights[index] if named.weights else None
+        given = named.clusters[index] if named.clusters else None
+        if counted:
+            found.append(_Asked(index, plain))
+        elif weights is not None and weights.ndim == 1 and given is None:
+            found.append(_Asked(index, np.sqrt(weights)))
+    return found
+
+
+def _as_named(steps: Floats, labels: Integers, k: int) -> tuple[Floats, float]:
+    """Return the centres of clusters on the lattice, and what they cost."""
+    counts = np.maximum(np.bincount(labels, minlength=k), 1)
+    # whole numbers below 2^53: exact
+    sums = np.stack([np.bincount(labels, weights=row, minlength=k) for row in steps], axis=1)
+    squares = float(fixed_order_sum((steps * steps).ravel()))
+    return np.rint(sums / counts[:, None]), squares - float(fixed_order_sum((sums * sums / counts[:, None]).ravel()))
+
+
+def _deviations(rows: Floats) -> Floats:
+    """Return the standard deviation of each column."""
+    away = rows - (sum_in_order(rows) / rows.shape[1])[:, None]
+    deviations: Floats = np.sqrt(sum_in_order(away * away) / rows.shape[1])
+    return deviations
+
+
+def _least(demands: list[_Demand], counts: Floats) -> Floats:
+    """Return small ways of the atoms that together meet all demands, as far as they do not contradict one another.
+
+    One demand after the other is met by the shortest ways that meet it, again and again.
+    """
+    ways, weights = np.zeros_like(demands[0].ways), 2.0 * counts[:, None]
+    sizes = [float(fixed_order_sum((weights * one.ways * one.ways).ravel())) for one in demands]
+    for _ in range(_SWEEPS):
+        for one, size in zip(demands, sizes, strict=True):
+            lack = one.lack - float(fixed_order_sum((weights * one.ways * ways).ravel()))
+            if lack > 0 and size > 0:
+                ways += (lack / size) * one.ways
+    return ways
