@@ -33,7 +33,8 @@ _MARGIN = 0.01  # share of its cost by which a named clustering should be cheape
 _NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
 _RIVAL = 0.02  # labels that differ
 _MOST_RIVALS = 6
-_TURNS, _STARTS = 5, 12
+_TURNS = 5
+_STARTS, _AGAIN, _LATER = 12, 6, 2  # of k-means: at first, for another draw, and when rivals have been found already
 _ROOM = 0.5  # share of the way to the walls that atoms may take in one turn
 _SWEEPS = 30
 _STRETCH = (0.95, 1.05)  # of columns, in one turn
@@ -49,7 +50,7 @@ class _Demand(NamedTuple):
 class _Asked(NamedTuple):
     """A named clustering: its place, and by what columns are multiplied where it was named in another scaling."""
 
-    index: int
+    place: int
     factors: Floats
 
 
@@ -75,7 +76,7 @@ class Leaning:
         self._away = rows - atoms.means[self._of].T
         self._deviations = _deviations(rows)
         self._asked = _asked(atoms.named)
-        self._rivals: dict[int, list[Floats]] = {one.index: [] for one in self._asked}
+        self._rivals: dict[int, list[Floats]] = {one.place: [] for one in self._asked}
 
     def shifts(self, noise: Floats, spread: float, variances: Floats, draw: int) -> Floats:
         """Return how far the mean of each atom should move, shape (a, d).
@@ -100,7 +101,8 @@ class Leaning:
             targets = pushed_inside(targets, np.zeros(len(atoms), dtype=bool), self._plain, regions)
             proposed = targets[self._of].T + spread * self._away
             tried = guarded(regions, targets, atoms.counts, scatter, proposed, self._of)
-            demands = self._demands(tried, f"{draw} {turn}")
+            starts = _LATER if turn else _AGAIN if draw else _STARTS
+            demands = self._demands(tried, f"{draw} {turn}", starts)
             if not demands:
                 break
             ways = _least(demands, self._counts)
@@ -121,24 +123,25 @@ class Leaning:
         levelled: Floats = middle + (targets - middle) * factors
         return levelled
 
-    def _demands(self, tried: Floats, name: str) -> list[_Demand]:
+    def _demands(self, tried: Floats, name: str, starts: int) -> list[_Demand]:
         """Return what is wanted of the atoms so that no clustering is cheaper than a named one."""
         with one_blas_thread():
-            found = share(lambda one: self._of_rivals(one, tried, name), self._asked)
+            found = share(lambda one: self._of_rivals(one, tried, name, starts), self._asked)
         return [demand for demands in found for demand in demands]
 
-    def _of_rivals(self, asked: _Asked, tried: Floats, name: str) -> list[_Demand]:
-        index, atoms, of = asked.index, self._atoms, self._of
+    def _of_rivals(self, asked: _Asked, tried: Floats, name: str, starts: int) -> list[_Demand]:
+        index, atoms, of = asked.place, self._atoms, self._of
         k, own = atoms.named.sizes[index], atoms.labels[of, index]
         rows = tried * asked.factors[:, None]
         bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
         steps = np.ascontiguousarray(to_steps(rows, bits))
         centres, cost = _as_named(steps, own, k)
-        draws = uniform(self._streams.scalars("leaning", f"{index} {name}", 3 * k * _STARTS)).reshape(_STARTS, 3 * k)
+        draws = uniform(self._streams.scalars("leaning", f"{index} {name}", 3 * k * starts)).reshape(starts, 3 * k)
         begun: Iterable[Floats] = (plus_plus(steps, k, draw) for draw in draws)
         known = [to_steps(one, bits) for one in self._rivals[index]]
         runs = sorted((lattice_lloyd(steps, one) for one in (*begun, centres, *known)), key=lambda run: run[2])
-        different, rivals, demands = [own], [], []
+        different, demands = [own], []
+        rivals: list[Floats] = []
         for theirs, labels, least in runs:
             if least > cost * _NEAR or len(rivals) == _MOST_RIVALS:
                 break

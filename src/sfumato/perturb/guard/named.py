@@ -26,6 +26,7 @@ from sfumato.perturb.guard.wanted import MANY_ROWS, count_of_prototypes, is_coun
 
 USUAL_CARE = 6
 _STARTS = 20  # of k-means, times the care
+_SMALL = 1 << 16  # cells of a table that is so small that all starts may end
 _LARGE, _MOST_STARTS = 1 << 18, 60  # regions of a table that is too large for more starts than that
 _GAMMA = 0.5  # what a differing category weighs in k-prototypes: half of a standard deviation, squared, as is usual
 _RUNG_STARTS, _FEW_RUNG_STARTS = 60, 24
@@ -328,7 +329,7 @@ def _rung(steps: Floats, k: int, streams: Streams, care: int, *, ladder: bool) -
     rounds = _ENDLESS if ladder and steps.shape[1] <= _ALL_ROUNDS else FEW_ROUNDS
     # where the worse starts end is part of how often each optimum is found
     words = streams.scalars("k-means", f"{k}", 3 * k * starts)
-    return Asked(steps, k, words, starts, rounds, all_end=ladder and steps.size <= _LARGE)
+    return Asked(steps, k, words, starts, rounds, all_end=ladder and steps.size <= _SMALL)
 
 
 def _k_prototypes(space: Space, steps: Floats, k: int, streams: Streams, care: int) -> Floats:
