@@ -122,7 +122,7 @@ golden-reports: $(STAMP) ## regenerate the golden report pages (look at the diff
 	$(BIN)/python -m tests.report.reports
 
 SECONDS ?= 60
-hunt: $(STAMP) ## odd tables, damaged files, failing system calls; SECONDS=3600 for an hour, WRITE=--write for docs/reliability.md
+hunt: $(STAMP) ## odd tables, damaged files, failing system calls and allocations; SECONDS=3600 for an hour, WRITE=--write for docs/reliability.md
 	$(BIN)/python -m tools.hunt.run $(SECONDS) $(WRITE)
 
 lock: $(STAMP) ## the versions and hashes of everything that development needs, into requirements-dev.lock (needs uv)
