@@ -123,6 +123,27 @@ def numbered_column(factor: int = 7919, modulus: int = 10007) -> Maker:
     return make
 
 
+def exact_columns(columns: int = 3, noise: float = 2.0) -> Maker:
+    """Return a maker of large noise in all columns but some, which stay as they are; shuffled."""
+
+    def make(x: Table, draw: Draw) -> Table:
+        released = x + noise * _sd(x) * draw.normal(size=x.shape)
+        released[:, :columns] = x[:, :columns]
+        return draw.permutation(released)
+
+    return make
+
+
+def exchanged_blocks(width: int = 3) -> Maker:
+    """Return a maker that gives people each other's values, so many columns at a time."""
+
+    def make(x: Table, draw: Draw) -> Table:
+        parts = [draw.permutation(x[:, begin : begin + width]) for begin in range(0, x.shape[1], width)]
+        return np.column_stack(parts)
+
+    return make
+
+
 #: name -> (maker, the best grade that it may get on each table)
 BROKEN_ROWS: dict[str, tuple[Maker, dict[str, str]]] = {
     "noise that cancels in the sum": (cancelling(), {"skewed": "C", "counted": "C"}),
@@ -132,6 +153,7 @@ BROKEN_ROWS: dict[str, tuple[Maker, dict[str, str]]] = {
     "noise in half of the directions": (noisy_directions(), {"skewed": "C", "counted": "C"}),
     "moving means": (moving_sums(), {"skewed": "D", "counted": "D"}),
     "row number in a column": (numbered_column(), {"skewed": "F", "counted": "F"}),
+    "some columns as they are, shuffled": (exact_columns(), {"skewed": "C", "counted": "C"}),
 }
 
 #: name -> five variants, made last
@@ -156,5 +178,8 @@ VARIANTS_ROWS: dict[str, list[Maker]] = {
     "row number in a column": [
         numbered_column(1, 10007), numbered_column(613, 4001), numbered_column(65539, 1_000_003),
         numbered_column(-5, 99991), numbered_column(1103, 2048),
+    ],
+    "some columns as they are, shuffled": [
+        exact_columns(4), exact_columns(3, 20.0), exchanged_blocks(), exchanged_blocks(4), exact_columns(5, 5.0),
     ],
 }  # fmt: skip

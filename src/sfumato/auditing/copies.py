@@ -83,7 +83,7 @@ def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, t
     return seen
 
 
-def _exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
+def exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
     """Return two releases in which rows have exchanged their values, each column by itself: all, and those alike."""
     groups = KMeans(min(50, max(1, len(released) // 30)), n_init=1, random_state=seed).fit_predict(own_scale(released))
     generator = np.random.default_rng([seed, 54])
@@ -173,7 +173,7 @@ def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Look
             continue
         pairs[name] = found
         if min(count_twins(found, farthest=limit).likely for limit in (1.0, NEAREST)) < doubts[name]:
-            others = others or [seen_tables(original, other, seed=seed) for other in _exchanged(released, seed)]
+            others = others or [seen_tables(original, other, seed=seed) for other in exchanged(released, seed)]
             shares = _most([shares_without_copies(*one[name]) for one in others if name in one])
             if shares is not None:
                 most[name] = shares

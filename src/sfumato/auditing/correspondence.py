@@ -20,7 +20,8 @@ from sfumato.attack.engine.transforms import ROW_VIEWS, own_scale
 from sfumato.attack.known.low_digits import digits_after
 from sfumato.attack.linkage.twins import Twins
 from sfumato.auditing.aligned import align_tables, visibly_moved
-from sfumato.auditing.copies import DOUBT, MOST_ROWS, TwinFinder, seen_tables
+from sfumato.auditing.copies import DOUBT, MOST_ROWS, TwinFinder, exchanged, seen_tables
+from sfumato.auditing.shared_cells import order_by_cells
 from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.exceptions import SfumatoError
 from sfumato.frames.frame import as_polars, is_dataframe
@@ -243,8 +244,15 @@ def find_out_order(
     numbered = order_by_digits(y)
     if numbered is not None and not np.array_equal(numbered, np.arange(len(numbered))):
         return "found", numbered, "the rows stand in another order, which digits of a column tell"
-    if visibly_moved(original, released) and not stands_in_order(x, y, seed=seed):
-        whole = read_whole(original, released, columns=columns, leave_out=leave_out)
+    stands = stands_in_order(x, y, seed=seed)
+    whole = None if stands else read_whole(original, released, columns=columns, leave_out=leave_out)
+    if not stands:
+        placed = order_by_cells(x, y, *exchanged(y, seed), seed=seed)
+        if placed is None and whole is not None and any(whole.categories):
+            placed = order_by_cells(whole.original, whole.released, *exchanged(whole.released, seed), seed=seed)
+        if placed is not None and not np.array_equal(placed, np.arange(len(placed))):
+            return "found", placed, "the rows stand in another order, which cells that were left as they are tell"
+    if visibly_moved(original, released) and not stands:
         if whole is not None and categories_in_order(whole, seed=seed):
             return "assumed", None, ""
         return "not known", None, "texts or gaps of the original stand at other rows of the release"

@@ -83,7 +83,7 @@ class Privacy:
     interval_disclosure: float | None
     smallest_class: int
 
-    def laid_open(self, grade: str, read: Sequence[str] = ()) -> str:
+    def laid_open(self, grade: str, read: Sequence[str] = (), inside: Sequence[float] | None = None) -> str:
         """Return a warning about columns that an attack gives away although few whole records are recovered.
 
         Parameters
@@ -92,11 +92,14 @@ class Privacy:
             Nothing is added to a grade that warns already.
         read : sequence of str
             Columns that are read in nearly every row, though a few values are far off. Default: none.
+        inside : sequence of float, optional
+            What is left of each column inside the clusters that the release is meant to tell; see `open_columns`.
         """
+        floors = [1.0] * len(self.columns) if inside is None else inside
         names = [
             column.name
-            for column in self.columns
-            if (column.residual is not None and column.residual < _OPEN) or column.name in read
+            for column, floor in zip(self.columns, floors, strict=True)
+            if (column.residual is not None and column.residual < min(_OPEN, floor / 2)) or column.name in read
         ]
         if grade not in {"A", "B", "C"} or not names:
             return ""
@@ -117,9 +120,18 @@ def residual_security(results: Sequence[Result], n_columns: int) -> list[tuple[f
     return out
 
 
-def any_open(results: Sequence[Result], n_columns: int) -> bool:
-    """Tell whether an attack leaves almost nothing hidden of some column: such a release gets no A."""
-    return any(left is not None and left < _OPEN for left, _ in residual_security(results, n_columns))
+def any_open(results: Sequence[Result], inside: Floats) -> bool:
+    """Tell whether an attack leaves almost nothing hidden of some column: such a release gets no A.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        All attacks.
+    inside : array of shape (d,)
+        See `open_columns`.
+    """
+    left = zip(residual_security(results, len(inside)), inside, strict=True)
+    return any(one is not None and one < min(_OPEN, floor / 2) for (one, _), floor in left)
 
 
 def open_columns(names: Sequence[str], results: Sequence[Result], inside: Floats) -> tuple[tuple[str, str], ...]:

@@ -243,7 +243,9 @@ def run_session(
     found = Audit(
         grade=judgement.grade,  # type: ignore[arg-type]  # one of the literals
         verdict=judgement.verdict
-        + privacy.laid_open(judgement.grade, [name for name, _ in session.open_columns])
+        + privacy.laid_open(
+            judgement.grade, [name for name, _ in session.open_columns], session.left_by_clusters.tolist()
+        )
         + _asked(names, len(session.attacks)),
         trustworthy=all(canary.passed is not False for canary in canaries),
         canaries=canaries,

@@ -286,10 +286,10 @@ class AuditSession(Hidden):
     @property
     def open_columns(self) -> tuple[tuple[str, str], ...]:
         """The columns that the attacks so far lay open, and what that takes."""
-        return open_columns(self.tables.names, self.results, self._told_by_clusters)
+        return open_columns(self.tables.names, self.results, self.left_by_clusters)
 
     @cached_property
-    def _told_by_clusters(self) -> Floats:
+    def left_by_clusters(self) -> Floats:
         """Return the share of each column's variance that is left inside the clusters that a release keeps."""
         original = self.tables.original
         return (
@@ -373,7 +373,7 @@ class AuditSession(Hidden):
             asked=() if self.order_is_known else self.questions(),
             seed=self.seed,
         )
-        laid_open = found.grade == "A" and any_open(self.results, self.tables.original.shape[1])
+        laid_open = found.grade == "A" and any_open(self.results, self.left_by_clusters)
         return replace(found, grade="B") if laid_open else found  # the verdict names the columns
 
     def privacy(self) -> Privacy:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: very near must be found, too
 RATIOS = {1.0: 0.15, 0.5: 0.15, 0.2: 0.15, 0.02: 0.55}
 NEAREST = min(RATIOS)
+#: share of the pairs that a release may have more than two samples, where they are only a little nearer than the next
+#: row: one that has as many people of every kind as the original lies more evenly between its rows than a sample does
+_EVENLY, _LOOSE = 0.1, 0.5
 _SUSPECT = 0.2  # probability below which a table without copies is taken to have more pairs than two samples
 
 
@@ -143,7 +146,8 @@ def count_twins(pairs: Nearest, chance: Mapping[float, float] | None = None, *, 
         inside = ratio <= limit
         held, found = int(inside.sum()), int((inside & cross).sum())
         expected = usual if chance is None else chance[limit]
-        likely = min(1.0, float(binom.sf(found - 1, held, expected)) / share) if found else 1.0
+        most = expected if chance is None or limit < _LOOSE else min(0.999, expected + _EVENLY)
+        likely = min(1.0, float(binom.sf(found - 1, held, most)) / share) if found else 1.0
         if best is None or likely < best.likely:
             chosen = inside & cross
             left, right = np.minimum(one[chosen], other[chosen]), np.maximum(one[chosen], other[chosen]) - n
