@@ -146,25 +146,29 @@ def company(method: str, name: str, rows: int, keys: Sequence[int]) -> Measured:
         f"{len(values):,}",
         f"{held:.1f} ({held / len(values):.2%})",
         str(min(one["smallest"] for one in with_it)),
-        f"{_rate(linked[:2])} / {_rate(linked[2:])}",
+        f"{_rate(*linked[:3])} / {_rate(*linked[3:])}",
         "nobody" if not reached else f"{got / reached:.1%} / {guessed / reached:.1%} of {int(reached)}",
         *(f"{np.mean([one['excess'] for one in some]):.1%}" for some in (without, with_it)),
         *(f"{np.mean([one['residual'] for one in some]):.2f}" for some in (without, with_it)),
     ]
 
 
-def _rate(found: Floats) -> str:
-    return "-" if not found[1] else f"{found[0] / found[1]:.1%} of {int(found[1])}"
+def _rate(found: float, chance: float, people: float) -> str:
+    return "nobody" if not people else f"{found / people:.1%} ({chance / people:.1%}) of {int(people):,}"
 
 
-def _linked(left: Floats, released: Floats, of: NDArray[np.int64]) -> list[int]:
-    """Return how many people of small atoms are linked to their row, how many they are, and the same of all others."""
+def _linked(left: Floats, released: Floats, of: NDArray[np.int64]) -> list[float]:
+    """Return how many people of small atoms are linked to their row, by guessing in their atom, and how many they are.
+
+    Then the same of all others.
+    """
     unit = np.where(left.std(axis=0) > 0, left.std(axis=0), 1.0)
     before, after = left / unit, released / unit
     squares = (after**2).sum(axis=1)
     own = np.array([int(np.argmin(squares - 2 * after @ row)) for row in before]) == np.arange(len(before))
-    small = np.bincount(of)[of] < SMALL
-    return [int(own[small].sum()), int(small.sum()), int(own[~small].sum()), int((~small).sum())]
+    sizes = np.bincount(of)[of]
+    groups = (sizes < SMALL, sizes >= SMALL)
+    return [float(one) for some in groups for one in (own[some].sum(), (1.0 / sizes[some]).sum(), some.sum())]
 
 
 def _span(left: Floats, released: Floats, of: NDArray[np.int64]) -> tuple[int, float, float]:

@@ -16,7 +16,7 @@ _HEADS = {
     "difference": "table|method|rows|cells, all|guessing|cells, farthest|guessing there",
     "company": "table|method|rows|held back|smallest|linked|span|excess without|excess|residual without|residual",
     "overlaps": "people of an earlier release|a second release",
-    "history": "rows|size of the history|times that a row is hashed|processor time for it",
+    "history": "rows|size of the history|times that a row is hashed",
 }
 
 
@@ -52,8 +52,8 @@ def page(found: dict[str, list[list[str]]], shadows: int) -> str:
         *_table("membership", found["membership"]),
         "## Planted outliers",
         f"{measure.PLANTED} lone people, 8 to 16 deviations from the middle, {each} in each of {measure.KEYS}",
-        "releases with keys of their own. *Found*: one of the farthest released rows lies in their direction (cosine at least",
-        f"{measure.COSINE}) at {low} to {high} times their distance; beside it the same without them.",
+        "releases with keys of their own. *Found*: one of the farthest released rows lies in their direction (cosine",
+        f"at least {measure.COSINE}) at {low} to {high} times their distance; beside it the same without them.",
         "",
         *_table("planted", found["planted"]),
         "## Two releases that differ by one person",
@@ -63,8 +63,9 @@ def page(found: dict[str, list[list[str]]], shadows: int) -> str:
         *_table("difference", found["difference"]),
         "## Company, small atoms, and what it costs",
         "*Held back*: rows that are not released. *Smallest*: people of the smallest cluster of all kept clusterings.",
-        f"*Linked*: people of atoms of fewer than {measure.SMALL} rows whose nearest released row is their own, and of",
-        "all others. *Span*: half records that are completed, against a regression, of those whom the attack reaches.",
+        f"*Linked*: people of atoms of fewer than {measure.SMALL} rows whose nearest released row is their own, in",
+        "brackets what guessing in their atom gets, and of all others. *Span*: half records that are completed,",
+        "against a regression, of those whom the attack reaches.",
         f"*Excess*: rows that k-means (k = {', '.join(map(str, measure.KS))}) puts elsewhere, beyond what two runs on",
         'the original disagree on. *Without*: `exposed="publish"` and sums that are not moved.',
         "",

@@ -31,8 +31,8 @@ def draw_in(setting: Setting, values: Floats, groups: Integers, dice: Dice) -> N
     groups : array of shape (n,)
         Rows come group by group.
     """
-    columns = np.flatnonzero(setting.smeared)
-    if not len(columns):
+    columns = [column for column, wanted in enumerate(setting.smeared) if wanted]
+    if not columns:
         return
     of = np.cumsum(np.r_[False, groups[1:] != groups[:-1]])
     shared, far, above = (np.zeros(values.shape, dtype=bool) for _ in range(3))
@@ -41,7 +41,7 @@ def draw_in(setting: Setting, values: Floats, groups: Integers, dice: Dice) -> N
     far[columns], above[columns] = _far(setting.space.coordinates(values)[columns], shared[columns], of)
     above &= np.bincount(of)[of] >= _CROWD
     for unit, members in enumerate(setting.units):
-        out_there = far[list(members)].any(axis=0)
+        out_there: Flags = np.logical_or.reduce(far[list(members)])
         if out_there.any():
             company = of
             for column in members:  # a value takes the place of one of its kind

@@ -84,7 +84,7 @@ class Signs(Hidden):
 
     def outside(self, table: Floats) -> Flags:
         """Return which rows have values where there are none, of a table of shape (d, n)."""
-        beyond: Flags = ((table < self.low[:, None]) | (table > self.high[:, None])).any(axis=0)
+        beyond: Flags = np.any((table < self.low[:, None]) | (table > self.high[:, None]), axis=0)
         return beyond
 
     def reflect(self, table: Floats, atoms: Integers, share: float = 1.0) -> Floats:
