@@ -98,3 +98,12 @@ def test_tables_without_people_are_refused_by_every_call(rows: int) -> None:
     for call in (lambda: sf.audit(table, table), lambda: sf.compare(table), lambda: sf.tune(table)):
         with pytest.raises(DataError, match="row"):
             call()
+
+
+@pytest.mark.parametrize("name", ["-in.csv", "--force.csv", "-"])
+def test_names_that_begin_with_a_dash_are_names_behind_two(tmp_path: Path, name: str) -> None:
+    write(people(60), tmp_path / name)
+    options = ["--id", "id", "--keep", "town", "-m", "adp", "--key", "my.key"]
+    done = typed("release", "-o", "-out.csv", *options, "--", name, cwd=tmp_path)
+    assert done.returncode == (0 if name.endswith(".csv") else 3), done.stderr
+    assert (tmp_path / "-out.csv").exists() == name.endswith(".csv")

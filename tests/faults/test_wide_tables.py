@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.files.opening import open_source
+from sfumato.policy.first_rows import profile
 from tests.pipeline.tables import write
 
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
@@ -49,4 +51,25 @@ def test_a_dataframe_of_four_times_the_columns_is_about_four_times_the_work() ->
 
     release(50)
     few, many = release(200), release(800)
+    assert many < 5 * few, (few, many)
+
+
+@pytest.mark.parametrize("command", ["restore", "join", "policy init", "dry run"])
+def test_so_are_other_commands(tmp_path: Path, command: str) -> None:
+    pl.DataFrame({"label": range(20)}).write_csv(tmp_path / "labels.csv")
+
+    def work(width: int) -> int:
+        data, key = write(table(width), tmp_path / f"in{width}.csv"), tmp_path / f"{width}.key"
+        out, back = tmp_path / f"out{width}.csv", tmp_path / f"back{width}.csv"
+        sf.release(data, out, method="rdp", key=key, threads=1)
+        commands: dict[str, Any] = {
+            "restore": lambda: sf.restore(out, back, key),
+            "join": lambda: sf.join(tmp_path / "labels.csv", data, back, key),
+            "policy init": lambda: profile(open_source(data)),
+            "dry run": lambda: sf.release(data, back, method="adp", key=key, dry_run=True, threads=1),
+        }
+        return calls(commands[command])
+
+    work(50)
+    few, many = work(200), work(800)
     assert many < 5 * few, (few, many)
