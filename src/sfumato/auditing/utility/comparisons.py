@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from sfumato._arrays import Flags, Floats
 from sfumato.auditing.utility.by_centres import DRAWN_ROWS, carried, cost_by_centres, on_original
 from sfumato.auditing.utility.clusterings import chameleon_labels, kmeans_from, ward_labels
 from sfumato.auditing.utility.luck import Expected, chances_of, expect, likeliest
-from sfumato.auditing.utility.optima import CORE, Optima, optima_plan
+from sfumato.auditing.utility.optima import CORE, Optima, Table, optima_plan
 from sfumato.auditing.utility.rescaling import Rescaling, release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
 from sfumato.core.plans import Plan, Task, share_plans, together
@@ -62,6 +61,11 @@ class Study:
     starts: int
     seed: int
     scaled: dict[str, tuple[Rescaling, Rescaling]] | None = None
+    _tables: dict[int, Table] = field(default_factory=dict)
+
+    def table(self, points: Floats) -> Table:
+        """Return one of the tables for all its clusterings."""
+        return self._tables.setdefault(id(points), Table(points))
 
     def starts_of(self, scaling: str) -> int:
         """Return the starts of a pool; fewer for tables that are in the headline in no way."""
@@ -170,25 +174,22 @@ def _alone(work: Callable[[], Rows], size: float) -> Plan[Rows]:
     return found[0]
 
 
-def original_optima(
-    points: Floats, k: int, starts: int, seeds: tuple[int, int], tries: int
-) -> Plan[tuple[Optima, int]]:
+def original_optima(table: Table, k: int, starts: int, seeds: tuple[int, int], tries: int) -> Plan[tuple[Optima, int]]:
     """Return the plan of the optima of an original, and which of them is found most often.
 
     They are kept in the process for a while: several scalings and several releases are held against them.
 
     Parameters
     ----------
-    points : array of shape (n, d)
-    k, starts, seeds
+    table, k, starts, seeds
         See `find_optima`.
     tries : int
         Starts of a miner.
     """
-    asked = (hashlib.blake2b(points.tobytes()).digest(), points.shape, k, starts, seeds, tries)
+    asked = (table.digest, k, starts, seeds, tries)
     found = _known.get(asked)
     if found is None:
-        optima = yield from optima_plan(points, k, starts, seeds)
+        optima = yield from optima_plan(table, k, starts, seeds)
         found = optima, likeliest(optima, tries)
         with _keeping:
             while _known and (len(_known) >= _MOST_KNOWN or sum(map(_cells, _known.values())) > _MOST_CELLS):
@@ -202,7 +203,7 @@ def _cells(kept: tuple[Optima, int]) -> int:
 
 
 def _before(study: Study, scaling: str, k: int, starts: int) -> Plan[tuple[Optima, int]]:
-    return original_optima(study.original[scaling], k, starts, study.seeds_of(k), study.tries)
+    return original_optima(study.table(study.original[scaling]), k, starts, study.seeds_of(k), study.tries)
 
 
 def originals_plan(study: Study, k: int) -> Plan[list[tuple[Optima, int]]]:
@@ -218,8 +219,8 @@ def originals_plan(study: Study, k: int) -> Plan[list[tuple[Optima, int]]]:
 
 
 def _after(study: Study, scaling: str, k: int, starts: int) -> Plan[Optima]:
-    like = study.original[scaling] if study.scaled is None else None
-    return optima_plan(study.released[scaling], k, starts, study.seeds_of(k), like=like)
+    like = study.table(study.original[scaling]) if study.scaled is None else None
+    return optima_plan(study.table(study.released[scaling]), k, starts, study.seeds_of(k), like=like)
 
 
 class Luck(NamedTuple):

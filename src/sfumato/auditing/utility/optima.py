@@ -8,9 +8,10 @@ Bachem, Lucic and Krause, 2018); whatever may be the best is carried to a fixed 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,29 +101,62 @@ def find_optima(points: Floats, k: int, starts: int, seeds: Sequence[int], *, li
         The table whose rows far out are sampled: a release is sampled as its original, so that both have the same
         luck. None: the points.
     """
-    return share_plans([optima_plan(points, k, starts, seeds, like=like)])[0]
+    plan = optima_plan(Table(points), k, starts, seeds, like=None if like is None else Table(like))
+    return share_plans([plan])[0]
 
 
-def optima_plan(
-    points: Floats, k: int, starts: int, seeds: Sequence[int], *, like: Floats | None = None
-) -> Plan[Optima]:
+class Table:
+    """A table that is clustered many times: what all numbers of clusters need of it is made once.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+    """
+
+    def __init__(self, points: Floats) -> None:
+        self.points = points
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What tells it from other tables."""
+        told = hashlib.blake2b(repr(self.points.shape).encode())
+        told.update(np.ascontiguousarray(self.points).data)
+        return told.digest()
+
+    @cached_property
+    def every(self) -> _Seen:
+        """All rows."""
+        return _Seen.of(self.points)
+
+    @cached_property
+    def core(self) -> Floats | None:
+        """How likely each row stands in a sample on which a start runs."""
+        return chances_of_rows(self.points, CORE)
+
+    @cached_property
+    def look(self) -> Floats | None:
+        """How likely each row stands in the sample on which starts are looked at."""
+        return chances_of_rows(self.points, LOOK)
+
+
+def optima_plan(table: Table, k: int, starts: int, seeds: Sequence[int], *, like: Table | None = None) -> Plan[Optima]:
     """Do the same as a plan: some starts are a task, and every optimum that is carried to all rows.
 
     Parameters
     ----------
-    points, k, starts, seeds, like
+    table, k, starts, seeds, like
         See `find_optima`.
     """
-    model = points if like is None else like
-    chance = chances_of_rows(model, CORE)
-    every = _Seen.of(points)
-    seen = every.part(chances_of_rows(model, LOOK), seeds[0])
+    model, every = like or table, table.every
+    chance = model.core
+    seen = every.part(model.look, seeds[0])
     numbers = [np.random.default_rng(seed).integers(2**31, size=starts).tolist() for seed in seeds]
     parts = [
         (pool, some[at : at + _TOGETHER]) for pool, some in enumerate(numbers) for at in range(0, starts, _TOGETHER)
     ]
     size = float(seen.columns.size * k * _TOGETHER)
     ended = yield [Task(size, partial(_run_starts, every, seen, k, chance, some)) for _, some in parts]
+    del seen
     met: list[_Run] = []
     for (pool, _), runs in zip(parts, ended, strict=True):
         for run in runs:
