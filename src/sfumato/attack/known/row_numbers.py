@@ -58,7 +58,7 @@ class RowNumbers(Attack):
             slope, start, near = _straight(places, column[held.rows])
             if near > _MOST_ROWS:
                 there.append(column[:, None] / abs(slope))
-                wanted.append((slope * held.asked + start)[:, None] / abs(slope))
+                wanted.append(np.asarray((slope * held.asked + start)[:, None] / abs(slope), dtype=np.float64))
         for turns, (speed, start, error) in self._going_round(knowledge, deadline):
             unit = 2 * np.pi * error + 1e-9
             there.append(_points(turns) / unit)
