@@ -153,7 +153,7 @@ BROKEN_ROWS: dict[str, tuple[Maker, dict[str, str]]] = {
     "noise in half of the directions": (noisy_directions(), {"skewed": "C", "counted": "C"}),
     "moving means": (moving_sums(), {"skewed": "D", "counted": "D"}),
     "row number in a column": (numbered_column(), {"skewed": "F", "counted": "F"}),
-    "some columns as they are, shuffled": (exact_columns(), {"skewed": "C", "counted": "C"}),
+    "some columns untouched and shuffled": (exact_columns(), {"skewed": "C", "counted": "C"}),
 }
 
 #: name -> five variants, made last
@@ -179,7 +179,7 @@ VARIANTS_ROWS: dict[str, list[Maker]] = {
         numbered_column(1, 10007), numbered_column(613, 4001), numbered_column(65539, 1_000_003),
         numbered_column(-5, 99991), numbered_column(1103, 2048),
     ],
-    "some columns as they are, shuffled": [
+    "some columns untouched and shuffled": [
         exact_columns(4), exact_columns(3, 20.0), exchanged_blocks(), exchanged_blocks(4), exact_columns(5, 5.0),
     ],
 }  # fmt: skip

@@ -7,18 +7,18 @@ sees what such a carrier tells of the original columns; it is tried on everybody
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.attack.engine.result import lift
 from sfumato.attack.known.curves import drawn_curve
 from sfumato.auditing.equality import most_guess
-from sfumato.frames.frame import as_polars, is_dataframe
+from sfumato.frames.beside import Carrier, carriers_beside, columns_to_tell
+from sfumato.frames.frame import is_dataframe
 
 _KNOWN = 1_000  # people at most whose rows are known: a tenth of the table
 _FEWEST = 24
@@ -28,7 +28,6 @@ _MOST = 60  # carriers, and columns that they may tell
 TOLD = 0.5  # lift above which a carrier tells a column
 _MORE = 0.2  # lift that a category of the release must have more than the same one of the original
 OPEN = 0.05  # share of a column's variance that is left when a few known people lay it open
-_TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 @dataclass(frozen=True)
@@ -64,60 +63,6 @@ class Carried:
         return f"{self.column} is told, at least roughly, by {self.carrier}: right for {share}."
 
 
-def find_carriers(original: pl.DataFrame, released: pl.DataFrame) -> Iterator[tuple[str, bool, Floats]]:
-    """Yield what a release says beside its columns: in words, whether its values are names, and a number for each row.
-
-    Parameters
-    ----------
-    original, released : polars.DataFrame
-    """
-    for name in released.columns:
-        cells = released[name]
-        if cells.dtype.is_nested() or cells.dtype == pl.Binary:
-            continue
-        before = original[name].dtype if name in original.columns else None
-        as_text = cells.dtype in _TEXTS
-        if before is not None and (before in _TEXTS) == as_text:
-            if as_text and not _known_words(original[name], cells):
-                yield from _as_written(f"how {name} is written", cells)
-            if as_text:
-                yield name, True, _codes(cells.cast(pl.String))
-            continue
-        what = f"{name} as text" if before is not None else f"{name}, which the original does not have"
-        if not as_text:
-            number = cells.to_physical().cast(pl.Float64, strict=False).fill_null(np.nan).fill_nan(None)
-            yield what, False, number.fill_null(number.min() if number.count() else 0.0).to_numpy()
-            yield what, True, _codes(cells.cast(pl.String))
-            continue
-        texts = cells.cast(pl.String)
-        yield what, True, _codes(texts)
-        read = texts.str.replace_all(",", "").str.extract(r"(-?\d+(?:\.\d+)?)").cast(pl.Float64, strict=False)
-        if read.count() > len(read) // 2:
-            yield f"the numbers in {what}", False, read.fill_null(read.median()).to_numpy()
-        yield from _as_written(f"how {what} is written", texts)
-
-
-def _known_words(before: pl.Series, after: pl.Series) -> bool:
-    words = before.cast(pl.String).unique().implode()
-    texts = after.cast(pl.String)
-    return bool((texts.is_null() | texts.is_in(words) | texts.str.strip_prefix("'").is_in(words)).all())
-
-
-def _as_written(what: str, cells: pl.Series) -> Iterator[tuple[str, bool, Floats]]:
-    texts = cells.cast(pl.String).fill_null("")
-    for number in (
-        texts.str.len_chars(),
-        texts.str.len_chars() - texts.str.strip_chars().str.len_chars(),
-        texts.str.count_matches(r"\p{Lu}"),
-        texts.str.count_matches(r"[^\p{L}\p{N}]"),
-    ):
-        yield what, False, number.cast(pl.Float64).to_numpy()
-
-
-def _codes(texts: pl.Series) -> Floats:
-    return texts.fill_null("").rank("dense").cast(pl.Float64).to_numpy()
-
-
 def measure_carriers(
     original: Any,
     released: Any,
@@ -144,49 +89,32 @@ def measure_carriers(
     """
     if not (is_dataframe(original) and is_dataframe(released)) or len(original) != len(released):
         return ()
-    before, after = (table.drop(kept, strict=False) for table in (as_polars(original), as_polars(released)))
-    carriers = [one for one in find_carriers(before, after) if np.ptp(one[2]) > 0][:_MOST]
-    n = len(before)
+    carriers = carriers_beside(original, released, kept)[:_MOST]
+    n = len(original)
     if not carriers or n < 2 * _FEWEST:
         return ()
     back = np.arange(n) if order is None else np.argsort(np.asarray(order, dtype=np.int64))
     mixed = np.random.default_rng([seed, 67]).permutation(n)
     known, others = np.split(mixed, [min(_KNOWN, max(_FEWEST, n // 10))])
     found = []
-    for name in before.columns[:_MOST]:
-        column = _target(before[name])
-        if column is None:
-            continue
+    for name, truth, names in columns_to_tell(original, kept)[:_MOST]:
         told = []
-        for what, named, values in carriers:
-            own = before[what] if what in before.columns else None  # a category of both tables: numbers are asked for
-            one = (
-                None
-                if own is not None and column[1]
-                else _told(name, what, named, values[back], *column, known, others, company)
-            )
-            if own is not None and one is not None:  # what it told before it was released is no news
-                usual = _told(name, what, named, _codes(own.cast(pl.String)), *column, known, others, company)
-                one = one if usual is not None and one.lift_low > usual.lift_low + _MORE else None
-            told += [] if one is None else [one]
+        for one in carriers:
+            if one.own is not None and names:
+                continue  # of a category of both tables numbers are asked: look-ups ask for categories
+
+            def tell(values: Floats, one: Carrier = one) -> Carried | None:
+                return _told(name, one.what, one.named, values, truth, names, known, others, company)  # noqa: B023
+
+            tells = tell(one.values[back])
+            usual = None if one.own is None else tell(one.own)
+            if tells is None or (usual is not None and tells.lift_low <= usual.lift_low + _MORE):
+                continue  # what it told before it was released is no news
+            told.append(tells)
         best = max(told, key=lambda one: (one.by_few, one.lift_low), default=None)
         if best is not None and (best.by_few or best.lift_low > TOLD):
             found.append(best)
     return tuple(found)
-
-
-def _target(cells: pl.Series) -> tuple[Floats, bool] | None:
-    """Return a column as numbers, and whether they are names; None for what nobody can guess."""
-    if cells.dtype.is_nested() or cells.dtype == pl.Binary:
-        return None
-    names = cells.dtype in _TEXTS or cells.dtype == pl.Boolean
-    if names:
-        values = _codes(cells.cast(pl.String))
-    else:
-        number = cells.to_physical().cast(pl.Float64, strict=False).fill_nan(None)
-        values = number.fill_null(number.median() if number.count() else 0.0).to_numpy()
-    few = len(np.unique(values)) if names else 2
-    return None if np.ptp(values) == 0 or few > _LEVELS else (values, names)
 
 
 def _told(

@@ -159,21 +159,23 @@ def open_columns(names: Sequence[str], results: Sequence[Result], inside: Floats
     return tuple((name, found[name][1]) for name in names if name in found)
 
 
-def left_inside(table: Floats, groups: Integers) -> Floats:
+def left_inside(table: Floats, groups: Integers | None) -> Floats:
     """Return the share of each column's variance that is left when everybody is guessed by the others of their group.
 
     Parameters
     ----------
     table : array of shape (n, d)
-    groups : array of shape (n,)
+    groups : array of shape (n,), or None
 
     Examples
     --------
     >>> left_inside(np.array([[0.0], [0.0], [9.0], [9.0]]), np.array([0, 0, 1, 1]))
     array([0.])
     """
-    size = np.bincount(groups)[groups]
     left = np.ones(table.shape[1])
+    if groups is None:  # all of it
+        return left
+    size = np.bincount(groups)[groups]
     for j, column in enumerate(table.T):
         total = np.bincount(groups, column)[groups]
         others = np.where(size > 1, (total - column) / np.maximum(size - 1, 1), column.mean())

@@ -18,6 +18,7 @@ from sfumato.attack.engine.result import lift, wilson_interval
 from sfumato.auditing.boosted import QUESTION, infer_by_trees
 from sfumato.core.sharing import share
 from sfumato.core.tiles import spans
+from sfumato.exceptions import DataError
 
 FEWEST_ROWS = 8  # of a table about which an audit says anything
 _WIDTH = 0.05  # standard deviations: what counts as the same value
@@ -48,6 +49,23 @@ class Answer:
     lift: float
     lift_low: float
     attempts: int
+
+
+def require_enough(rows: Floats) -> None:
+    """Raise for tables that no audit can say anything about.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        The original.
+    """
+    if len(rows) < FEWEST_ROWS:
+        raise DataError(
+            f"{len(rows)} rows are too few for an audit; it needs {FEWEST_ROWS}",
+            hint="with so few people every release singles someone out: do not hand it out",
+        )
+    if not (rows.max(axis=0) > rows.min(axis=0)).any():
+        raise DataError("every column of the original is constant: there is nothing to protect and nothing to attack")
 
 
 def answer_questions(original: Floats, released: Floats, *, seed: int = 0) -> tuple[Answer, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats
+from sfumato._arrays import Floats, Integers
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
 from sfumato.attack.engine.knowledge import Kinds
@@ -42,7 +42,7 @@ from sfumato.auditing.privacy import (
     measure_privacy,
     open_columns,
 )
-from sfumato.auditing.questions import FEWEST_ROWS, Answer, answer_questions
+from sfumato.auditing.questions import Answer, answer_questions, require_enough
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.unordered import ask_without_order
 from sfumato.auditing.utility.measure import measure_utility
@@ -52,7 +52,7 @@ from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
 from sfumato.core.sharing import threads_here
 from sfumato.core.tiles import in_order
-from sfumato.exceptions import DataError, ParameterError
+from sfumato.exceptions import ParameterError
 from sfumato.frames.whole import read_whole
 
 Known = int | Sequence[int] | None
@@ -94,7 +94,7 @@ class AuditSession(Hidden):
     shadows : int
         Shadow releases to make with a method that is a perturber. Default: 0, none.
     as_read : tuple of two tables, optional
-        Both tables before texts were counted, in which texts are written as they are. None (default): these two.
+        Both before texts were counted. None (default): these two.
 
     Attributes
     ----------
@@ -145,10 +145,9 @@ class AuditSession(Hidden):
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = self.effort.targets if max_targets is None else max_targets
         self._shadows, self._trying = shadows, method
-        self._said_kept, self._left_out = tuple(kept), tuple(leave_out)
+        self._said_kept, self._aside = tuple(kept), (*kept, *leave_out)
         self._as_read, self._order = as_read or (original, released), order
-        if self.order == "not known" and self.carried:
-            self.order = "assumed"  # it shows
+        self.order = "assumed" if self.order == "not known" and self.carried else self.order  # it shows
 
     @cached_property
     def whole_referee(self) -> Referee | None:
@@ -184,8 +183,8 @@ class AuditSession(Hidden):
             population=self._population,
             releases=self._releases,
             atoms=self._kept.atoms(),
-            company=None if self._kept.company is None else self._kept.company.codes,
-            likeness=None if self._kept.company is None else in_miners_space(self.tables.original, self._categories),
+            company=self._company,
+            likeness=None if self._company is None else in_miners_space(self.tables.original, self._categories),
             seed=self.seed,
             work=self.effort.work,
             max_targets=self._max_targets,
@@ -193,16 +192,7 @@ class AuditSession(Hidden):
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""
-        rows = self.tables.original
-        if len(rows) < FEWEST_ROWS:
-            raise DataError(
-                f"{len(rows)} rows are too few for an audit; it needs {FEWEST_ROWS}",
-                hint="with so few people every release singles someone out: do not hand it out",
-            )
-        if not (rows.max(axis=0) > rows.min(axis=0)).any():
-            raise DataError(
-                "every column of the original is constant: there is nothing to protect and nothing to attack"
-            )
+        require_enough(self.tables.original)
 
     def attack(self, names: Sequence[str] | None = None, known: Known = None) -> Iterator[tuple[Any, Result]]:
         """Run attacks, several at a time, and yield the catalogue's row and the result of each, in its order.
@@ -261,7 +251,7 @@ class AuditSession(Hidden):
         if not tables.same_columns:
             return None
         # kept clusters say where people of a kind stand
-        placed = self.order == "given" or self._kept.company is not None
+        placed = self.order == "given" or self._company is not None
         return measure_copies(tables.original, tables.released, seed=self.seed, placed=placed, finder=self._finder)
 
     @cached_property
@@ -288,31 +278,28 @@ class AuditSession(Hidden):
         """The columns that the attacks so far lay open, and what that takes."""
         return open_columns(self.tables.names, self.results, self.left_by_clusters)
 
+    @property
+    def _company(self) -> Integers | None:
+        """Rows with the same number share all clusters that the release keeps; None if it keeps none."""
+        return None if self._kept.company is None else self._kept.company.codes
+
     @cached_property
     def left_by_clusters(self) -> Floats:
         """Return the share of each column's variance that is left inside the clusters that a release keeps."""
-        original = self.tables.original
-        return (
-            np.ones(original.shape[1])
-            if self._kept.company is None
-            else left_inside(original, self._kept.company.codes)
-        )
+        return left_inside(self.tables.original, self._company)
 
     @cached_property
     def carried(self) -> tuple[Carried, ...]:
         """What the release says beside its columns, in new ones or in how texts are written."""
-        company = None if self._kept.company is None else self._kept.company.codes
-        return measure_carriers(
-            *self._as_read, order=self._order, kept=(*self._said_kept, *self._left_out), company=company, seed=self.seed
-        )
+        told = {"order": self._order, "kept": self._aside, "company": self._company, "seed": self.seed}
+        return measure_carriers(*self._as_read, **told) if self.tables.same_columns else ()
 
     @cached_property
     def whole_figures(self) -> Whole | None:
         """Who is alone, and what is told of whom, by whole rows; None for tables of plain numbers."""
         if self.whole is None:
             return None
-        company = None if self._kept.company is None else self._kept.company.codes
-        return measure_whole(self.whole, company=company, kept=self._said_kept, seed=self.seed)
+        return measure_whole(self.whole, company=self._company, kept=self._said_kept, seed=self.seed)
 
     @cached_property
     def exposed(self) -> tuple[ExposedGroup, ...]:
@@ -333,8 +320,7 @@ class AuditSession(Hidden):
         if not tables.same_columns:
             return ()
         kept = () if whole is None else [name for name, stays in zip(whole.names, whole.kept, strict=True) if stays]
-        company = None if self._kept.company is None else self._kept.company.codes
-        return measure_equality(tables.names, tables.original, tables.released, company=company, kept=kept)
+        return measure_equality(tables.names, tables.original, tables.released, company=self._company, kept=kept)
 
     @cached_property
     def shadowed(self) -> Shadowed | None:

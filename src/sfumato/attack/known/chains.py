@@ -40,7 +40,8 @@ def chained(released: FloatArray) -> Iterator[tuple[str, FloatArray]]:
     for width in _STEPS:
         # rows that stand so many apart are a chain of their own, which begins with a constant of its own
         places = (np.arange(n)[:, None] % width == np.arange(1, width)).astype(np.float64)
-        for name, links, middle in (("differences over", released, 0), ("sums of", steps, width // 2)):
+        words = [("differences over", released, 0), ("sums of", steps, width // 2)]
+        for name, links, middle in words[: 1 if width == 1 else 2]:  # the sum of one row is the row
             held = np.zeros((-(-n // width) * width, e))
             held[:n] = links
             found = held.reshape(-1, width, e).cumsum(axis=0).reshape(-1, e)[:n]

@@ -55,10 +55,10 @@ class RowNumbers(Attack):
             there.append(digits[:, None] / unit)
             wanted.append((slope * held.asked + start)[:, None] / unit)
         for column in knowledge.released.T:
-            step, first, near = _straight(places, column[held.rows])
+            slope, start, near = _straight(places, column[held.rows])
             if near > _MOST_ROWS:
-                there.append(column[:, None] / abs(step))
-                wanted.append((step * held.asked + first)[:, None] / abs(step))
+                there.append(column[:, None] / abs(slope))
+                wanted.append(np.asarray((slope * held.asked + start)[:, None] / abs(slope), dtype=np.float64))
         for turns, (speed, start, error) in self._going_round(knowledge, deadline):
             unit = 2 * np.pi * error + 1e-9
             there.append(_points(turns) / unit)

@@ -33,7 +33,8 @@ RATIOS = {1.0: 0.15, 0.5: 0.15, 0.2: 0.15, 0.02: 0.55}
 NEAREST = min(RATIOS)
 #: share of the pairs that a release may have more than two samples, where they are only a little nearer than the next
 #: row: one that has as many people of every kind as the original lies more evenly between its rows than a sample does
-_EVENLY, _LOOSE = 0.1, 0.5
+_EVENLY, _LOOSE = 0.05, 0.5
+_SURE = 1e-3  # probability below which more pairs than that are no chance
 _SUSPECT = 0.2  # probability below which a table without copies is taken to have more pairs than two samples
 
 
@@ -139,7 +140,7 @@ def count_twins(pairs: Nearest, chance: Mapping[float, float] | None = None, *, 
     one, other, ratio = pairs.one, pairs.other, pairs.ratio
     cross = (one < n) != (other < n)
     usual = usual_share(*pairs.sizes)
-    best: Twins | None = None
+    best: tuple[tuple[bool, float], Twins] | None = None
     for limit, share in RATIOS.items():
         if limit > farthest:
             continue
@@ -147,13 +148,15 @@ def count_twins(pairs: Nearest, chance: Mapping[float, float] | None = None, *, 
         held, found = int(inside.sum()), int((inside & cross).sum())
         expected = usual if chance is None else chance[limit]
         most = expected if chance is None or limit < _LOOSE else min(0.999, expected + _EVENLY)
-        likely = min(1.0, float(binom.sf(found - 1, held, most)) / share) if found else 1.0
-        if best is None or likely < best.likely:
+        plain, likely = (
+            min(1.0, float(binom.sf(found - 1, held, one)) / share) if found else 1.0 for one in (expected, most)
+        )
+        if best is None or (likely > _SURE, plain) < best[0]:
             chosen = inside & cross
             left, right = np.minimum(one[chosen], other[chosen]), np.maximum(one[chosen], other[chosen]) - n
-            best = Twins(left, right, held, expected, likely)
+            best = (likely > _SURE, plain), Twins(left, right, held, expected, likely)
     assert best is not None
-    return best
+    return best[1]
 
 
 def usual_share(n: int, m: int) -> float:

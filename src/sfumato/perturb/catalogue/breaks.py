@@ -31,6 +31,7 @@ _KNOWS = {  # attack -> what the attacker must know, cheapest first
     "near-copies": "full records",
     "directions": "full records and d + 2 others' rows",
     "forward": "full records and a tenth of the others' rows",
+    "invariants": "full records and a tenth of the others' rows",
     "likelihood": "full records",
     "clip-slack": "full records and named centres",
     "atom-likelihood": "full records and true moments",

@@ -25,7 +25,7 @@ GEOMETRIC: tuple[Method, ...] = (
         keeps_distances=True,
         parameters=(_drawn("offsets", "numbers", "what is added to each column"),),
         known_breaks=broken_by(
-            *BY_COLUMN, *LINEAR, "curves", "trilateration", "distances", *LINKS, "directions", "forward"
+            *BY_COLUMN, *LINEAR, "curves", "trilateration", "distances", *LINKS, "directions", "forward", "invariants"
         ),
         paper_parameters={"offsets": [-3.0, 6235.0]},
     ),
@@ -40,7 +40,7 @@ GEOMETRIC: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("factors", "numbers", "what each column is multiplied by; never 0"),),
-        known_breaks=broken_by("lattice", *BY_COLUMN, *LINEAR, "curves", *LINKS, "directions", "forward"),
+        known_breaks=broken_by("lattice", *BY_COLUMN, *LINEAR, "curves", *LINKS, "directions", "forward", "invariants"),
         paper_parameters={"factors": [0.93, 0.89]},
     ),
     Method(
@@ -67,7 +67,7 @@ GEOMETRIC: tuple[Method, ...] = (
             ),
         ),
         known_breaks=(
-            *broken_by(*LINEAR, "trilateration", "distances", "directions", "forward"),
+            *broken_by(*LINEAR, "trilateration", "distances", "directions", "forward", "invariants"),
             *broken_by("lattice", dense=True),
         ),
         paper_parameters={"angles": 356.71},
@@ -83,7 +83,7 @@ GEOMETRIC: tuple[Method, ...] = (
         invertible=True,
         keeps_distances=False,
         parameters=(_drawn("operations", "operations", "('add', e), ('mult', e) or ('rotate', angle, other column)"),),
-        known_breaks=broken_by(*LINEAR, "curves", "views", "directions", "forward"),
+        known_breaks=broken_by(*LINEAR, "curves", "views", "directions", "forward", "invariants"),
         paper_parameters={"operations": [("add", -3.0), ("mult", 0.92)]},
     ),
 )
@@ -109,7 +109,7 @@ PROJECTIONS: tuple[Method, ...] = (
             ),
         ),
         known_breaks=(
-            *broken_by("views", "directions", "forward"),
+            *broken_by("views", "directions", "forward", "invariants"),
             *broken_by("as-released", *BY_COLUMN, *LINEAR, "trilateration", dense=True),
         ),
         paper_parameters={"n_components": 0.99},
@@ -135,6 +135,6 @@ PROJECTIONS: tuple[Method, ...] = (
                 optional=True,
             ),
         ),
-        known_breaks=(*broken_by("forward"), *broken_by(*LINEAR, "trilateration", dense=True)),
+        known_breaks=(*broken_by("forward", "invariants"), *broken_by(*LINEAR, "trilateration", dense=True)),
     ),
 )

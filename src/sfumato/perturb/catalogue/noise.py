@@ -34,7 +34,7 @@ NOISE: tuple[Method, ...] = (
             Parameter("distribution", "choice", "normal", "law of the noise", choices=_NOISES, search=Options(_NOISES)),
             Parameter("relative", "flag", True, "whether scale counts in standard deviations of the column"),
         ),
-        known_breaks=broken_by(*LINKS, "near-copies", "directions", "forward", "likelihood", *IN_ATOMS),
+        known_breaks=broken_by(*LINKS, "near-copies", "directions", "forward", "invariants", "likelihood", *IN_ATOMS),
         paper_parameters={"scale": 10.0, "relative": False},
     ),
     Method(
@@ -62,7 +62,7 @@ NOISE: tuple[Method, ...] = (
                 "distribution", "choice", "normal", "law of the factor", choices=_NOISES, search=Options(_NOISES)
             ),
         ),
-        known_breaks=broken_by("nearest", "fellegi-sunter", "ranks", "forward"),
+        known_breaks=broken_by("nearest", "fellegi-sunter", "ranks", "forward", "invariants"),
     ),
     Method(
         "cov",
@@ -120,7 +120,7 @@ NOISE: tuple[Method, ...] = (
         ),
         known_breaks=(
             *broken_by("orbit", "orbit-range", "orbit-known", source="orbit"),
-            *broken_by(*LINKS, "near-copies", "directions", "forward", "likelihood", *IN_ATOMS),
+            *broken_by(*LINKS, "near-copies", "directions", "forward", "invariants", "likelihood", *IN_ATOMS),
         ),
         paper_parameters={"amplitude": 0.1, "source": "orbit"},
     ),
@@ -214,7 +214,7 @@ NOISE: tuple[Method, ...] = (
         ),
         known_breaks=(
             *broken_by("as-released", "moments", "quantiles", "affine-columns", min_radius=0.0),
-            *broken_by(*LINKS, "near-copies", "directions", "forward", *IN_ATOMS),
+            *broken_by(*LINKS, "near-copies", "directions", "forward", "invariants", *IN_ATOMS),
         ),
         paper_parameters={"n_clusters": 24},
     ),

@@ -232,7 +232,7 @@ METHODS: tuple[Method, ...] = (
                 secret=True,
             ),
         ),
-        known_breaks=broken_by("ransac", "group-affine", "directions", "forward", perturber="linear"),
+        known_breaks=broken_by("ransac", "group-affine", "directions", "forward", "invariants", perturber="linear"),
         paper_parameters={"fraction": 0.10},
     ),
 )
