@@ -159,7 +159,7 @@ def test_decimals_and_bounds_hold() -> None:
 def test_the_guard_holds_the_rows_of_other_methods(inner) -> None:
     method = Guarded(inner, insecure_seed=1)
     released = method.fit_transform(CANCER)
-    assert max(shared_starts(method, CANCER, released)) <= 0.04
+    assert max(shared_starts(method, CANCER, released)) <= 0.05  # values of the wrong sign are reflected
     assert not (released == CANCER).all(axis=1).any()
     # strong noise alone does lose them
     if isinstance(inner, AdditiveNoise):

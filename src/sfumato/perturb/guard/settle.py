@@ -90,6 +90,13 @@ class Settling(Hidden):
         """Whether any column is rounded."""
         return any(places is not None for places in self.decimals)
 
+    @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Where the values of columns end, in units of the space; infinite where nothing is known."""
+        nowhere = np.full(len(self.names), np.inf)
+        low, high = (-nowhere, nowhere) if self.signs is None else (self.signs.low, self.signs.high)
+        return (low - self.space.offset) / self.space.unit, (high - self.space.offset) / self.space.unit
+
     def corrected(self, targets: Floats, means: Floats, kept: Flags) -> Settling:
         """Return a settling that puts the means of atoms right.
 
@@ -101,7 +108,7 @@ class Settling(Hidden):
             Atoms whose means count.
         """
         offsets, signs = np.where(kept[:, None], targets - means, 0.0), self.signs
-        if signs is not None:
+        if signs is not None and self.offsets is not None:  # what a shift did not put right
             leave = self.space.leave
             signs, drawn = signs.corrected(leave(targets.T).T, leave(means.T).T, kept)
             offsets[drawn] = 0.0

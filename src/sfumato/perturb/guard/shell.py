@@ -120,14 +120,6 @@ class Found(Hidden):
         """Return rows as they count for their atoms."""
         return inside if self.leverage is None else self.leverage.clip(inside, of)
 
-    @property
-    def ends(self) -> tuple[Floats, Floats]:
-        """Where the values of columns end, in units of the space; infinite where nothing is known."""
-        signs, (offset, unit) = self.settling.signs, (self.space.offset, self.space.unit)
-        if signs is None:
-            return np.full(len(unit), -np.inf), np.full(len(unit), np.inf)
-        return (signs.low - offset) / unit, (signs.high - offset) / unit
-
     def variances(self) -> Floats:
         """Return the variance of every column inside each atom, shape (a, d), in units of the space."""
         return np.array([self.moments.variance(int(code), self.space.bits) for code in self.atoms.names])
@@ -237,17 +229,15 @@ class GuardShell(Perturber):
     ) -> Generator[Any, Any, tuple[Settling, tuple[int, ...]]]:
         """Yield the passes that make the finished rows keep means and regions; return how, and the rows still lost.
 
-        Passes look at the means of the finished rows: all but the last of them (one, and two where columns end at
-        zero) feed the error of each atom's mean back, all draw the walls anew for the centres that the released table
-        really has. A last one lists what is left.
+        Passes look at the means of the finished rows: all but the last feed the error of each atom's mean back, all
+        draw the walls anew for the centres that the released table really has. A last one lists what is left.
         """
         settling = found.settling
         if self._guards and (settling.needed or settling.signs is not None or placed.shift > _STILL):
             settling = replace(settling, regions=guard.regions)
         elif not settling.needed:
             return settling, ()
-        space, atoms = found.space, found.atoms
-        rounds = 0 if not self._guards else 2 if settling.signs is None else 3
+        space, atoms, rounds = found.space, found.atoms, (2 if settling.signs is None else 3) * self._guards
         for round_number in range(rounds):
 
             def rounded(tile: Floats, rows: Rows, settling: Settling = settling) -> tuple[Integers, Floats]:
@@ -256,8 +246,7 @@ class GuardShell(Perturber):
 
             seen = yield from ask(AtomMoments(rounded, cross=False))
             means = np.array([seen.mean(int(code), space.bits) for code in atoms.names])
-            if round_number < rounds - 1:
-                settling = settling.corrected(guard.targets, means, ~small)
+            settling = settling.corrected(guard.targets, means, ~small) if round_number < rounds - 1 else settling
             settling = replace(settling, regions=released_regions(atoms, means, found.regions))
 
         def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
@@ -268,9 +257,8 @@ class GuardShell(Perturber):
 
     def _notes(self, fitted: Any) -> tuple[str, ...]:
         found = getattr(fitted, "found", fitted)
-        joined, signs = getattr(found, "joined", None), getattr(getattr(found, "settling", None), "signs", None)
-        own = (*(() if joined is None else (str(joined),)), *found.atoms.named.told)
-        return own if signs is None else (*own, *signs.told)
+        known = getattr(found, "joined", None), getattr(getattr(found, "settling", None), "signs", None)
+        return (*(str(one) for one in known if one is not None), *found.atoms.named.told)
 
     def _exposed_rounds(self, facts: Facts, streams: Streams) -> Rounds | None:
         wanted = self._wanted(facts, categories=False)
@@ -400,11 +388,10 @@ class GuardShell(Perturber):
 
         tally = yield from ask(AtomMoments(values))
         atoms = atoms.with_means(tally)
-        if leverage is not None:
-            shift = _centres(atoms) - centres
+        shift = shift if leverage is None else _centres(atoms) - centres
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
-        signs = Signs.of(facts, self.bounds) if self._guards and not self._exact else None  # exact means come first
-        settling = Settling(space, facts.names, decimals, signs=signs if signs is not None and signs.any else None)
+        signs = None if self._exact or not self._guards else Signs.of(facts, self.bounds)  # exact means come first
+        settling = Settling(space, facts.names, decimals, signs=signs)
         return Found(space, atoms, tally, regions, settling, shift, joined, leverage, looked)
 
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:

@@ -40,8 +40,10 @@ class Signs(Hidden):
     factors: Floats | None = None
 
     @classmethod
-    def of(cls, facts: Facts, bounds: Mapping[str, Sequence[float]] | None) -> Signs:
-        """Return what the signs of the columns tell; columns with bounds of their own, and of yes and no, have those.
+    def of(cls, facts: Facts, bounds: Mapping[str, Sequence[float]] | None) -> Signs | None:
+        """Return what the signs of the columns tell, None if nothing.
+
+        Columns with bounds of their own, and of yes and no, have those.
 
         Examples
         --------
@@ -58,29 +60,19 @@ class Signs(Hidden):
         for end in _SHARES:
             share = (facts.high <= end) & (facts.high > (1.0 - _NEARLY) * end) & (facts.low < _NEARLY * end)
             high[share & (low == 0.0)] = end
-        return cls(tuple(facts.names), low, high)
+        known = np.isfinite(low) | np.isfinite(high)
+        return cls(tuple(facts.names), low, high) if known.any() else None
 
-    @property
-    def any(self) -> bool:
-        """Whether any column ends somewhere."""
-        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        """What the owner should know, a sentence for each kind of bound."""
+    def __str__(self) -> str:
+        """Say what the owner should know."""
         kinds = {
             "below 0": (self.low == 0.0) & ~np.isfinite(self.high),
             "above 0": self.high == 0.0,
             **{f"outside of 0 to {end:g}": self.high == end for end in _SHARES},
         }
-        found = {
-            kind: [name for name, here in zip(self.names, which, strict=True) if here] for kind, which in kinds.items()
-        }
-        return tuple(
-            f"no released value {kind} in {', '.join(names)}: the originals have none (bounds say otherwise)"
-            for kind, names in found.items()
-            if names
-        )
+        names = {kind: ", ".join(np.array(self.names)[which].tolist()) for kind, which in kinds.items() if which.any()}
+        said = ", ".join(f"{kind} in {some}" for kind, some in names.items())
+        return f"no released value is {said}: the originals have none (bounds say otherwise)"
 
     def outside(self, table: Floats) -> Flags:
         """Return which rows have values where there are none, of a table of shape (d, n)."""

@@ -158,7 +158,7 @@ class Guarded(GuardShell):
         least = int(self.min_atom)
         around, pool = rows - atoms.means[of].T, pools(atoms, small, least)
         noise = mean_noise(
-            atoms, found.variances(), small, found.regions, facts.names, streams, self._people, found.ends
+            atoms, found.variances(), small, found.regions, facts.names, streams, self._people, found.settling.ends
         )
         placed = place_atoms(atoms, pool, around, of, found.regions, joining=found.shift, noise=noise, min_rows=least)
         guard = Guard(placed.regions, placed.targets, atoms.counts)

@@ -242,7 +242,9 @@ class AtomMixing(GuardShell):
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
-            noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, self._people, found.ends)
+            noise = mean_noise(
+                atoms, variances, small, found.regions, facts.names, streams, self._people, found.settling.ends
+            )
             if leaning is not None:
                 noise = noise + leaning.shifts(noise, self._share, variances * widened * widened, draw)
         placed = place_atoms(
