@@ -33,10 +33,11 @@ _MARGIN = 0.01  # share of its cost by which a named clustering should be cheape
 _NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
 _RIVAL = 0.02  # labels that differ
 _MOST_RIVALS = 6
-_TURNS, _STARTS = 5, 12
+_TURNS = 5
+_STARTS, _MORE_STARTS = 12, 5  # of the first turn, and of others, which know most rivals
 _ROOM = 0.5  # share of the way to the walls that atoms may take in one turn
-_SWEEPS = 30
-_STRETCH = (0.95, 1.05)  # of columns, in one turn
+_SWEEPS, _MET = 30, 0.05  # at most, and what may be left of a demand
+_ALIKE, _STRETCH = 0.03, (0.95, 1.05)  # deviations of columns that may stay apart, and factors of columns in one turn
 
 
 class _Demand(NamedTuple):
@@ -61,16 +62,16 @@ class Leaning:
     atoms : Atoms
     regions : Regions
         Of the named centres.
-    rows : array of shape (d, m)
-        Rows of the table, in the space and in random order, of which the first are tried.
+    rows, counted : arrays of shape (d, m)
+        Rows of the table, in the space and in random order, of which the first are tried: as they are, which says to
+        which atoms they belong, and as they count.
     streams : Streams
         Where the starts of k-means come from.
     """
 
-    def __init__(self, atoms: Atoms, regions: Regions, rows: Floats, streams: Streams) -> None:
+    def __init__(self, atoms: Atoms, regions: Regions, rows: Floats, counted: Floats, streams: Streams) -> None:
         self._atoms, self._plain, self._streams = atoms, regions, streams
-        rows = rows[:, :_ROWS]
-        self._of = atoms.of(rows)
+        self._of, rows = atoms.of(rows[:, :_ROWS]), counted[:, :_ROWS]
         self._counts = np.bincount(self._of, minlength=len(atoms)).astype(np.float64)
         self._away = rows - atoms.means[self._of].T
         self._deviations = _deviations(rows)
@@ -100,7 +101,7 @@ class Leaning:
             targets = pushed_inside(targets, np.zeros(len(atoms), dtype=bool), self._plain, regions)
             proposed = targets[self._of].T + spread * self._away
             tried = guarded(regions, targets, atoms.counts, scatter, proposed, self._of)
-            demands = self._demands(tried, f"{draw} {turn}")
+            demands = self._demands(tried, f"{draw} {turn}", _STARTS if draw == turn == 0 else _MORE_STARTS)
             if not demands:
                 break
             ways = _least(demands, self._counts)
@@ -116,25 +117,27 @@ class Leaning:
         """
         kept = np.divide(_deviations(tried), self._deviations, out=np.ones(len(tried)), where=self._deviations > 0)
         usual = np.sort(kept)[len(kept) // 2]
-        factors = np.clip(np.divide(usual, kept, out=np.ones(len(kept)), where=kept > 0), *_STRETCH)
+        wanted = np.divide(usual, kept, out=np.ones(len(kept)), where=kept > 0)
+        # differences that noise makes stay, up to a limit: they hide who adds how much to a column
+        factors = np.clip(wanted / np.clip(wanted, 1.0 - _ALIKE, 1.0 + _ALIKE), *_STRETCH)
         middle = sum_in_order(targets.T * self._counts) / sum_in_order(self._counts)
         levelled: Floats = middle + (targets - middle) * factors
         return levelled
 
-    def _demands(self, tried: Floats, name: str) -> list[_Demand]:
+    def _demands(self, tried: Floats, name: str, starts: int) -> list[_Demand]:
         """Return what is wanted of the atoms so that no clustering is cheaper than a named one."""
         with one_blas_thread():
-            found = share(lambda one: self._of_rivals(one, tried, name), self._asked)
+            found = share(lambda one: self._of_rivals(one, tried, name, starts), self._asked)
         return [demand for demands in found for demand in demands]
 
-    def _of_rivals(self, asked: _Asked, tried: Floats, name: str) -> list[_Demand]:
+    def _of_rivals(self, asked: _Asked, tried: Floats, name: str, starts: int) -> list[_Demand]:
         index, atoms, of = asked.index, self._atoms, self._of
         k, own = atoms.named.sizes[index], atoms.labels[of, index]
         rows = tried * asked.factors[:, None]
         bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
         steps = np.ascontiguousarray(to_steps(rows, bits))
         centres, cost = _as_named(steps, own, k)
-        draws = uniform(self._streams.scalars("leaning", f"{index} {name}", 3 * k * _STARTS)).reshape(_STARTS, 3 * k)
+        draws = uniform(self._streams.scalars("leaning", f"{index} {name}", 3 * k * starts)).reshape(starts, 3 * k)
         begun: Iterable[Floats] = (plus_plus(steps, k, draw) for draw in draws)
         known = [to_steps(one, bits) for one in self._rivals[index]]
         runs = sorted((lattice_lloyd(steps, one) for one in (*begun, centres, *known)), key=lambda run: run[2])
@@ -151,7 +154,7 @@ class Leaning:
                 ways = centres[atoms.labels[:, index]] - atoms.means_of(theirs[labels].T, of)
                 ways = np.where(self._counts[:, None] > 0, ways, 0.0) * asked.factors
                 demands.append(_Demand(lack * 4.0**-bits, ways * 2.0**-bits))
-        self._rivals[index] = rivals
+        self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
         return demands
 
 
@@ -193,8 +196,12 @@ def _least(demands: list[_Demand], counts: Floats) -> Floats:
     ways, weights = np.zeros_like(demands[0].ways), 2.0 * counts[:, None]
     sizes = [float(fixed_order_sum((weights * one.ways * one.ways).ravel())) for one in demands]
     for _ in range(_SWEEPS):
+        met = True
         for one, size in zip(demands, sizes, strict=True):
             lack = one.lack - float(fixed_order_sum((weights * one.ways * ways).ravel()))
-            if lack > 0 and size > 0:
+            if lack > _MET * one.lack and size > 0:
                 ways += (lack / size) * one.ways
+                met = False
+        if met:
+            break
     return ways

@@ -218,7 +218,8 @@ class AtomMixing(GuardShell):
         """Return what leans the ladder towards its clusterings; None for other clusterings, which shrink more."""
         if found.joined is None or found.looked is None or not self._guards:
             return None
-        return Leaning(found.atoms, found.regions, found.looked, streams)
+        counted = found.counted(found.looked, found.atoms.of(found.looked))  # nobody far out may be told from it
+        return Leaning(found.atoms, found.regions, found.looked, counted, streams)
 
     def _drawn(
         self, facts: Facts, found: Found, root: Streams, draw: int, leaning: Leaning | None
@@ -237,14 +238,14 @@ class AtomMixing(GuardShell):
         alone, few = bool(self.exact_centres), int(self.min_atom)
         mixed = mix_collected(atoms, pool, company, rows, of, streams, alone=alone, min_rows=few)
         is_small = small[of]
-        widened = np.ones(d) if found.leverage is None else 1.0 / found.leverage.shrinks
-        around, own = mixed[:, is_small] * (self._share * widened)[:, None], of[is_small]
+        share = self._share / (1.0 if found.leverage is None else found.leverage.shrinks)
+        around, own = mixed[:, is_small] * share, of[is_small]
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
             noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, self._people)
             if leaning is not None:
-                noise = noise + leaning.shifts(noise, self._share, variances * widened * widened, draw)
+                noise = noise + leaning.shifts(noise, share, variances, draw)
         placed = place_atoms(
             atoms,
             pool,
@@ -258,7 +259,7 @@ class AtomMixing(GuardShell):
             spikes=variances == 0.0 if atoms.named.marks else None,
         )
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
-        spread = column_spread(atoms, small, variances * widened * widened, quiet, self._share, draw) * widened
+        spread = column_spread(atoms, small, variances, quiet, share, draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = Scatters(
             np.where(drawn, np.cumsum(drawn) - 1, -1),
