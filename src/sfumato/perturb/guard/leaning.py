@@ -18,17 +18,17 @@ import numpy as np
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import other_labels, plus_plus
 from sfumato.cluster.lattice_rounds import lattice_lloyd
-from sfumato.core.linear import fixed_order_sum, lattice_bits, sum_in_order, to_steps
+from sfumato.core.linear import cholesky, fixed_order_sum, lattice_bits, sum_in_order, to_steps
 from sfumato.core.sharing import one_blas_thread, share
 from sfumato.core.stream import Streams
-from sfumato.core.variates import uniform
+from sfumato.core.variates import normal, uniform
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.placing import pushed_inside, released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import guarded
 
-_ROWS = 8192  # that are tried
+LOOKED_ROWS = 8192  # that are tried
 _MARGIN = 0.01  # share of its cost by which a named clustering should be cheaper than a rival
 _NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
 _RIVAL = 0.02  # labels that differ
@@ -62,19 +62,20 @@ class Leaning:
     atoms : Atoms
     regions : Regions
         Of the named centres.
-    rows, counted : arrays of shape (d, m)
-        Rows of the table, in the space and in random order, of which the first are tried: as they are, which says to
-        which atoms they belong, and as they count.
+    of : array of shape (m,)
+        The atoms of some rows of the table.
+    scatter : list of arrays of shape (d, d)
+        Covariance of every atom.
     streams : Streams
         Where the starts of k-means come from.
     """
 
-    def __init__(self, atoms: Atoms, regions: Regions, rows: Floats, counted: Floats, streams: Streams) -> None:
-        self._atoms, self._plain, self._streams = atoms, regions, streams
-        self._of, rows = atoms.of(rows[:, :_ROWS]), counted[:, :_ROWS]
-        self._counts = np.bincount(self._of, minlength=len(atoms)).astype(np.float64)
-        self._away = rows - atoms.means[self._of].T
-        self._deviations = _deviations(rows)
+    def __init__(self, atoms: Atoms, regions: Regions, of: Integers, scatter: list[Floats], streams: Streams) -> None:
+        self._atoms, self._plain, self._streams, self._of = atoms, regions, streams, of
+        self._counts = np.bincount(of, minlength=len(atoms)).astype(np.float64)
+        # drawn anew: nothing is looked at here but what the release keeps anyway
+        self._away = _drawn(of, scatter, streams)
+        self._deviations = _deviations(atoms.means[of].T + self._away)
         self._asked = _asked(atoms.named)
         self._rivals: dict[int, list[Floats]] = {one.index: [] for one in self._asked}
 
@@ -156,6 +157,18 @@ class Leaning:
                 demands.append(_Demand(lack * 4.0**-bits, ways * 2.0**-bits))
         self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
         return demands
+
+
+def _drawn(of: Integers, scatter: list[Floats], streams: Streams) -> Floats:
+    """Return normal deviations of rows with the covariances of their atoms, shape (d, rows)."""
+    d = len(scatter[0])
+    drawn = normal(streams.scalars("leaning", "rows", d * len(of))).reshape(d, len(of))
+    away = np.zeros_like(drawn)
+    for atom in np.unique(of):
+        here = np.flatnonzero(of == atom)
+        for column in cholesky(scatter[atom]).T[:, :, None] * drawn[:, None, here]:  # one after the other
+            away[:, here] += column
+    return away
 
 
 def _asked(named: Named) -> list[_Asked]:

@@ -22,7 +22,7 @@ from sfumato.perturb.guard.across import mix_collected, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
-from sfumato.perturb.guard.leaning import Leaning
+from sfumato.perturb.guard.leaning import LOOKED_ROWS, Leaning
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending, guarded
@@ -218,8 +218,10 @@ class AtomMixing(GuardShell):
         """Return what leans the ladder towards its clusterings; None for other clusterings, which shrink more."""
         if found.joined is None or found.looked is None or not self._guards:
             return None
-        counted = found.counted(found.looked, found.atoms.of(found.looked))  # nobody far out may be told from it
-        return Leaning(found.atoms, found.regions, found.looked, counted, streams)
+        atoms, space = found.atoms, found.space
+        of = atoms.of(found.looked[:, :LOOKED_ROWS])
+        scatter = [found.moments.covariance(int(code), space.bits) for code in atoms.names]
+        return Leaning(atoms, found.regions, of, scatter, streams)
 
     def _drawn(
         self, facts: Facts, found: Found, root: Streams, draw: int, leaning: Leaning | None
