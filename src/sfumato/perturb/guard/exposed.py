@@ -203,7 +203,7 @@ def clipped(space: Space, sample: Floats) -> Floats:
     middle = np.sort(inside, axis=1)[:, inside.shape[1] // 2]
     distance = np.sqrt(sum_in_order((inside.T - middle) ** 2))
     farthest = np.sort(distance)[int(_NEAR * (len(distance) - 1))]
-    one = Leverage(middle[None, :], np.array([farthest]), np.ones(len(middle)))  # the whole table as one atom
+    one = Leverage(middle[None, :], np.array([farthest]))  # the whole table as one atom
     return np.ascontiguousarray(space.leave(one.clip(inside, np.zeros(len(sample), dtype=np.int64))).T)
 
 

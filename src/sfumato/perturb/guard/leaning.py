@@ -18,26 +18,26 @@ import numpy as np
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import other_labels, plus_plus
 from sfumato.cluster.lattice_rounds import lattice_lloyd
-from sfumato.core.linear import fixed_order_sum, lattice_bits, sum_in_order, to_steps
+from sfumato.core.linear import cholesky, fixed_order_sum, lattice_bits, sum_in_order, to_steps
 from sfumato.core.sharing import one_blas_thread, share
 from sfumato.core.stream import Streams
-from sfumato.core.variates import uniform
+from sfumato.core.variates import normal, uniform
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.placing import pushed_inside, released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import guarded
 
-_ROWS = 8192  # that are tried
+LOOKED_ROWS = 8192  # that are tried
 _MARGIN = 0.01  # share of its cost by which a named clustering should be cheaper than a rival
 _NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
 _RIVAL = 0.02  # labels that differ
 _MOST_RIVALS = 6
 _TURNS = 5
-_STARTS, _AGAIN, _LATER = 12, 6, 2  # of k-means: at first, for another draw, and when rivals have been found already
+_STARTS, _MORE_STARTS = 12, 5  # of the first turn, and of others, which know most rivals
 _ROOM = 0.5  # share of the way to the walls that atoms may take in one turn
-_SWEEPS = 30
-_STRETCH = (0.95, 1.05)  # of columns, in one turn
+_SWEEPS, _MET = 30, 0.05  # at most, and what may be left of a demand
+_ALIKE, _STRETCH = 0.03, (0.95, 1.05)  # deviations of columns that may stay apart, and factors of columns in one turn
 
 
 class _Demand(NamedTuple):
@@ -62,19 +62,20 @@ class Leaning:
     atoms : Atoms
     regions : Regions
         Of the named centres.
-    rows : array of shape (d, m)
-        Rows of the table, in the space and in random order, of which the first are tried.
+    of : array of shape (m,)
+        The atoms of some rows of the table.
+    scatter : list of arrays of shape (d, d)
+        Covariance of every atom.
     streams : Streams
         Where the starts of k-means come from.
     """
 
-    def __init__(self, atoms: Atoms, regions: Regions, rows: Floats, streams: Streams) -> None:
-        self._atoms, self._plain, self._streams = atoms, regions, streams
-        rows = rows[:, :_ROWS]
-        self._of = atoms.of(rows)
-        self._counts = np.bincount(self._of, minlength=len(atoms)).astype(np.float64)
-        self._away = rows - atoms.means[self._of].T
-        self._deviations = _deviations(rows)
+    def __init__(self, atoms: Atoms, regions: Regions, of: Integers, scatter: list[Floats], streams: Streams) -> None:
+        self._atoms, self._plain, self._streams, self._of = atoms, regions, streams, of
+        self._counts = np.bincount(of, minlength=len(atoms)).astype(np.float64)
+        # drawn anew: nothing is looked at here but what the release keeps anyway
+        self._away = _drawn(of, scatter, streams)
+        self._deviations = _deviations(atoms.means[of].T + self._away)
         self._asked = _asked(atoms.named)
         self._rivals: dict[int, list[Floats]] = {one.place: [] for one in self._asked}
 
@@ -101,8 +102,7 @@ class Leaning:
             targets = pushed_inside(targets, np.zeros(len(atoms), dtype=bool), self._plain, regions)
             proposed = targets[self._of].T + spread * self._away
             tried = guarded(regions, targets, atoms.counts, scatter, proposed, self._of)
-            starts = _LATER if turn else _AGAIN if draw else _STARTS
-            demands = self._demands(tried, f"{draw} {turn}", starts)
+            demands = self._demands(tried, f"{draw} {turn}", _STARTS if draw == turn == 0 else _MORE_STARTS)
             if not demands:
                 break
             ways = _least(demands, self._counts)
@@ -118,7 +118,9 @@ class Leaning:
         """
         kept = np.divide(_deviations(tried), self._deviations, out=np.ones(len(tried)), where=self._deviations > 0)
         usual = np.sort(kept)[len(kept) // 2]
-        factors = np.clip(np.divide(usual, kept, out=np.ones(len(kept)), where=kept > 0), *_STRETCH)
+        wanted = np.divide(usual, kept, out=np.ones(len(kept)), where=kept > 0)
+        # differences that noise makes stay, up to a limit: they hide who adds how much to a column
+        factors = np.clip(wanted / np.clip(wanted, 1.0 - _ALIKE, 1.0 + _ALIKE), *_STRETCH)
         middle = sum_in_order(targets.T * self._counts) / sum_in_order(self._counts)
         levelled: Floats = middle + (targets - middle) * factors
         return levelled
@@ -154,8 +156,20 @@ class Leaning:
                 ways = centres[atoms.labels[:, index]] - atoms.means_of(theirs[labels].T, of)
                 ways = np.where(self._counts[:, None] > 0, ways, 0.0) * asked.factors
                 demands.append(_Demand(lack * 4.0**-bits, ways * 2.0**-bits))
-        self._rivals[index] = rivals
+        self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
         return demands
+
+
+def _drawn(of: Integers, scatter: list[Floats], streams: Streams) -> Floats:
+    """Return normal deviations of rows with the covariances of their atoms, shape (d, rows)."""
+    d = len(scatter[0])
+    drawn = normal(streams.scalars("leaning", "rows", d * len(of))).reshape(d, len(of))
+    away = np.zeros_like(drawn)
+    for atom in np.unique(of):
+        here = np.flatnonzero(of == atom)
+        for column in cholesky(scatter[atom]).T[:, :, None] * drawn[:, None, here]:  # one after the other
+            away[:, here] += column
+    return away
 
 
 def _asked(named: Named) -> list[_Asked]:
@@ -196,8 +210,12 @@ def _least(demands: list[_Demand], counts: Floats) -> Floats:
     ways, weights = np.zeros_like(demands[0].ways), 2.0 * counts[:, None]
     sizes = [float(fixed_order_sum((weights * one.ways * one.ways).ravel())) for one in demands]
     for _ in range(_SWEEPS):
+        met = True
         for one, size in zip(demands, sizes, strict=True):
             lack = one.lack - float(fixed_order_sum((weights * one.ways * ways).ravel()))
-            if lack > 0 and size > 0:
+            if lack > _MET * one.lack and size > 0:
                 ways += (lack / size) * one.ways
+                met = False
+        if met:
+            break
     return ways

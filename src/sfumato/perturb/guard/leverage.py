@@ -9,6 +9,7 @@ move far.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -31,14 +32,14 @@ class Leverage(Hidden):
     middles : array of shape (a, d)
     farthest : array of shape (a,)
         In units of the space; infinite where nothing is known.
-    shrinks : array of shape (d,)
-        Share of each column's deviation inside atoms that is left, in the whole table: nobody moves it far, so that all
-        atoms can be widened by it.
+    shrinks : float
+        Share of the deviation inside atoms that is left, in the whole table: nobody moves it far, so that all atoms
+        can be widened by it.
     """
 
     middles: Floats
     farthest: Floats
-    shrinks: Floats
+    shrinks: float = 1.0
 
     @classmethod
     def of_sample(cls, inside: Floats, of: Integers, n_atoms: int, farthest: float = FARTHEST) -> Leverage:
@@ -54,13 +55,14 @@ class Leverage(Hidden):
             How far a row may be, in times the median distance.
         """
         middles = np.stack(share(lambda column: medians(column, of, n_atoms), list(inside)), axis=1)
-        away = inside - middles[of].T
-        distances = _distances(away)
+        distances = _distances(inside - middles[of].T)
         usual = medians(distances, of, n_atoms)
         few = np.bincount(of, minlength=n_atoms) < _FEWEST
         limits = np.where(few | (usual <= 0.0), np.inf, usual)[of]
-        counted, real = (_squares(away, distances, times * limits) for times in (farthest, _BELIEVED))
-        shrinks = np.sqrt(np.divide(counted, real, out=np.ones_like(real), where=counted > 0.0))
+        counted, real = (
+            float(sum_in_order(np.minimum(distances, times * limits) ** 2)) for times in (farthest, _BELIEVED)
+        )
+        shrinks = sqrt(counted / real) if counted > 0.0 else 1.0
         return cls(middles, np.where(few | (usual <= 0.0), np.inf, farthest * usual), shrinks)
 
     def far(self, inside: Floats, of: Integers) -> Flags:
@@ -84,12 +86,6 @@ def _distances(away: Floats) -> Floats:
     for column in away:  # in a fixed order
         total += column * column
     return np.sqrt(total)
-
-
-def _squares(away: Floats, distances: Floats, farthest: Floats) -> Floats:
-    """Return the sum of the squares of each column, if rows are not farther than some distance from their middles."""
-    near = np.minimum(1.0, np.divide(farthest, distances, out=np.ones_like(distances), where=distances > 0.0))
-    return sum_in_order((away * near) ** 2)
 
 
 def medians(values: Floats, of: Integers, n_atoms: int) -> Floats:

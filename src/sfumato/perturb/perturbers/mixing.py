@@ -22,7 +22,7 @@ from sfumato.perturb.guard.across import mix_collected, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
-from sfumato.perturb.guard.leaning import Leaning
+from sfumato.perturb.guard.leaning import LOOKED_ROWS, Leaning
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending, guarded
@@ -218,7 +218,10 @@ class AtomMixing(GuardShell):
         """Return what leans the ladder towards its clusterings; None for other clusterings, which shrink more."""
         if found.joined is None or found.looked is None or not self._guards:
             return None
-        return Leaning(found.atoms, found.regions, found.looked, streams)
+        atoms, space = found.atoms, found.space
+        of = atoms.of(found.looked[:, :LOOKED_ROWS])
+        scatter = [found.moments.covariance(int(code), space.bits) for code in atoms.names]
+        return Leaning(atoms, found.regions, of, scatter, streams)
 
     def _drawn(
         self, facts: Facts, found: Found, root: Streams, draw: int, leaning: Leaning | None
@@ -237,8 +240,8 @@ class AtomMixing(GuardShell):
         alone, few = bool(self.exact_centres), int(self.min_atom)
         mixed = mix_collected(atoms, pool, company, rows, of, streams, alone=alone, min_rows=few)
         is_small = small[of]
-        widened = np.ones(d) if found.leverage is None else 1.0 / found.leverage.shrinks
-        around, own = mixed[:, is_small] * (self._share * widened)[:, None], of[is_small]
+        share = self._share / (1.0 if found.leverage is None else found.leverage.shrinks)
+        around, own = mixed[:, is_small] * share, of[is_small]
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
@@ -246,7 +249,7 @@ class AtomMixing(GuardShell):
                 atoms, variances, small, found.regions, facts.names, streams, self._people, found.settling.ends
             )
             if leaning is not None:
-                noise = noise + leaning.shifts(noise, self._share, variances * widened * widened, draw)
+                noise = noise + leaning.shifts(noise, share, variances, draw)
         placed = place_atoms(
             atoms,
             pool,
@@ -260,7 +263,7 @@ class AtomMixing(GuardShell):
             spikes=variances == 0.0 if atoms.named.marks else None,
         )
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
-        spread = column_spread(atoms, small, variances * widened * widened, quiet, self._share, draw) * widened
+        spread = column_spread(atoms, small, variances, quiet, share, draw)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = Scatters(
             np.where(drawn, np.cumsum(drawn) - 1, -1),
