@@ -34,7 +34,7 @@ _NEAR = 1.02  # times the cost of the named clustering, up to which another is a
 _RIVAL = 0.02  # labels that differ
 _MOST_RIVALS = 6
 _TURNS = 5
-_STARTS, _MORE_STARTS = 12, 5  # of the first turn, and of others, which know most rivals
+_STARTS, _AGAIN, _LATER = 12, 5, 2  # of the first turn, of a draw's first turn, and of others, which know most rivals
 _ROOM = 0.5  # share of the way to the walls that atoms may take in one turn
 _SWEEPS, _MET = 30, 0.05  # at most, and what may be left of a demand
 _ALIKE, _STRETCH = 0.03, (0.95, 1.05)  # deviations of columns that may stay apart, and factors of columns in one turn
@@ -102,7 +102,7 @@ class Leaning:
             targets = pushed_inside(targets, np.zeros(len(atoms), dtype=bool), self._plain, regions)
             proposed = targets[self._of].T + spread * self._away
             tried = guarded(regions, targets, atoms.counts, scatter, proposed, self._of)
-            demands = self._demands(tried, f"{draw} {turn}", _STARTS if draw == turn == 0 else _MORE_STARTS)
+            demands = self._demands(tried, f"{draw} {turn}", _LATER if turn else _AGAIN if draw else _STARTS)
             if not demands:
                 break
             ways = _least(demands, self._counts)
