@@ -144,9 +144,8 @@ class AuditSession(Hidden):
         self._population = None if population is None else align_tables(population, population, **chosen).original
         self._releases = [align_tables(original, other, order=order, **chosen).released for other in releases]
         self._max_targets = self.effort.targets if max_targets is None else max_targets
-        self._shadows, self._trying = shadows, method
-        self._said_kept, self._aside = tuple(kept), (*kept, *leave_out)
-        self._as_read, self._order = as_read or (original, released), order
+        self._shadows, self._trying, self._said_kept = shadows, method, tuple(kept)
+        self._as_read, self._order, self._aside = as_read or (original, released), order, (*kept, *leave_out)
         self.order = "assumed" if self.order == "not known" and self.carried else self.order  # it shows
 
     @cached_property
@@ -260,8 +259,7 @@ class AuditSession(Hidden):
         if self.order != "assumed":
             return self.order != "not known"
         got = max((result.lift_low or 0.0 for result in self.results), default=0.0)
-        exposed = max((group.lift_low for group in self.exposed), default=0.0)
-        tables = self.tables
+        exposed, tables = max((group.lift_low for group in self.exposed), default=0.0), self.tables
         if (
             self.open_columns
             or self.carried
