@@ -28,7 +28,7 @@ from sfumato.perturb.guard.placing import pushed_inside, released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import guarded
 
-LOOKED_ROWS = 8192  # that are tried
+FEWEST_ROWS, LOOKED_ROWS = 200, 8192  # of a table that leans, and that are tried
 _MARGIN = 0.01  # share of its cost by which a named clustering should be cheaper than a rival
 _NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
 _RIVAL = 0.02  # labels that differ
@@ -50,7 +50,7 @@ class _Demand(NamedTuple):
 class _Asked(NamedTuple):
     """A named clustering: its place, and by what columns are multiplied where it was named in another scaling."""
 
-    index: int
+    place: int
     factors: Floats
 
 
@@ -77,7 +77,7 @@ class Leaning:
         self._away = _drawn(of, scatter, streams)
         self._deviations = _deviations(atoms.means[of].T + self._away)
         self._asked = _asked(atoms.named)
-        self._rivals: dict[int, list[Floats]] = {one.index: [] for one in self._asked}
+        self._rivals: dict[int, list[Floats]] = {one.place: [] for one in self._asked}
 
     def shifts(self, noise: Floats, spread: float, variances: Floats, draw: int) -> Floats:
         """Return how far the mean of each atom should move, shape (a, d).
@@ -132,7 +132,7 @@ class Leaning:
         return [demand for demands in found for demand in demands]
 
     def _of_rivals(self, asked: _Asked, tried: Floats, name: str, starts: int) -> list[_Demand]:
-        index, atoms, of = asked.index, self._atoms, self._of
+        index, atoms, of = asked.place, self._atoms, self._of
         k, own = atoms.named.sizes[index], atoms.labels[of, index]
         rows = tried * asked.factors[:, None]
         bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
@@ -142,7 +142,8 @@ class Leaning:
         begun: Iterable[Floats] = (plus_plus(steps, k, draw) for draw in draws)
         known = [to_steps(one, bits) for one in self._rivals[index]]
         runs = sorted((lattice_lloyd(steps, one) for one in (*begun, centres, *known)), key=lambda run: run[2])
-        different, rivals, demands = [own], [], []
+        different, demands = [own], []
+        rivals: list[Floats] = []
         for theirs, labels, least in runs:
             if least > cost * _NEAR or len(rivals) == _MOST_RIVALS:
                 break

@@ -391,8 +391,8 @@ class GuardShell(Perturber):
         if leverage is not None:
             shift = _centres(atoms) - centres
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
-        settling = Settling(space, facts.names, decimals)
-        return Found(space, atoms, tally, regions, settling, shift, joined, leverage, looked)
+        how = Settling(space, facts.names, decimals)
+        return Found(space, atoms, tally, regions, how, shift, joined, leverage, looked)
 
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""
