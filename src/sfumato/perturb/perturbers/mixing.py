@@ -22,7 +22,7 @@ from sfumato.perturb.guard.across import mix_collected, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
-from sfumato.perturb.guard.leaning import LOOKED_ROWS, Leaning
+from sfumato.perturb.guard.leaning import FEWEST_ROWS, LOOKED_ROWS, Leaning
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending, guarded
@@ -216,7 +216,8 @@ class AtomMixing(GuardShell):
 
     def _leaning(self, found: Found, streams: Streams) -> Leaning | None:
         """Return what leans the ladder towards its clusterings; None for other clusterings, which shrink more."""
-        if found.joined is None or found.looked is None or not self._guards:
+        few = int(found.atoms.counts.sum()) < FEWEST_ROWS  # there hardly anything is left between the walls
+        if found.joined is None or found.looked is None or few or not self._guards:
             return None
         atoms, space = found.atoms, found.space
         of = atoms.of(found.looked[:, :LOOKED_ROWS])
