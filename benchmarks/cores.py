@@ -83,7 +83,7 @@ def row_methods(rows: int, threads: list[int], rounds: int) -> dict[str, Times]:
     took = measured(jobs, threads, rounds)
     for name in ROW_METHODS:
         said(watched(lambda name=name: jobs[name](every)).lines(name, every))
-    before, sizes = tiles._BUSY, (1, 2, 4, 8)  # noqa: SLF001
+    before, sizes = tiles._BUSY, (4, 8, 16)  # noqa: SLF001
     for name in ROW_METHODS[:2]:  # whether pieces have a good length here
         spent = []
         for tiles._BUSY in sizes:  # noqa: SLF001
