@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.auditing.copies import measure_copies
-from sfumato.auditing.correspondence import find_order, stands_in_order
+from sfumato.auditing.order.correspondence import find_order, stands_in_order
 from tests.auditing.broken import BROKEN, VARIANTS, counted, jitter, skewed
 from tests.auditing.broken_rows import BROKEN_ROWS, VARIANTS_ROWS
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sfumato.attack.engine.neighbours import RowIndex
-from sfumato.auditing.correspondence import order_by_digits
+from sfumato.auditing.order.correspondence import order_by_digits
 from sfumato.core.plans import Task, share_plans
 from sfumato.core.sharing import shared_by, sharing_here
 from sfumato.core.tiles import pieces_for, tile_rows

@@ -13,8 +13,7 @@ from sfumato.core.keys import Key
 from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError, HeldBackWarning, ParameterError
 from sfumato.perturb import AdditiveNoise, AtomExchange, AtomMixing, Guarded
-from sfumato.perturb.guard.exposed import exposed_in
-from sfumato.perturb.guard.isolated import isolated
+from sfumato.perturb.guard.exposed import exposed_in, isolated
 
 METHODS = [
     lambda **more: AtomMixing(insecure_seed=3, draws=1, **more),

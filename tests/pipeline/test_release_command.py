@@ -36,9 +36,10 @@ def test_three_lines_say_what_was_done_dropped_and_must_be_known_and_a_note_what
     assert "--set exposed=publish" in refused.stderr
     done = release(data, "--set", "exposed=publish", start=run)
     assert done.returncode == 0, done.stderr
-    did, dropped, know, note = done.stdout.splitlines()
-    assert note.startswith("note: ")
-    assert "clusterings are kept" in note
+    did, dropped, know, kept, signs = done.stdout.splitlines()
+    assert kept.startswith("note: ")
+    assert "clusterings are kept" in kept
+    assert signs.startswith("note: no released value is below 0 in age, wage")
     assert did.startswith("released 150 rows to ")
     assert "age, wage, score perturbed by" in did
     assert "dropped: id" in dropped

@@ -6,7 +6,6 @@ import hashlib
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.scoring import tolerances
@@ -14,6 +13,7 @@ from sfumato.attack.engine.shapes import lies_among, words_for_shapes
 from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
 from sfumato.attack.linkage.shared_rows import one_of_each
 from sfumato.attack.linkage.twins import NEAREST, Nearest, Twins, count_twins, nearest_pairs, shares_without_copies
+from sfumato.cluster.weighted_kmeans import weighted_kmeans, weighted_starts
 from sfumato.core.secret import Hidden
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
@@ -21,6 +21,7 @@ _PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
 MOST_ROWS = 20_000  # rows that are compared
 _TRIED = 6_000  # rows of both tables on which a view is tried
 _SUSPECT = 0.05  # how likely as many twins must be by chance, lest all rows be looked at
+_ROUNDS = 100  # of k-means
 _PARTS = 3  # views of some columns only: whoever was copied but for a few cells
 
 
@@ -85,8 +86,10 @@ def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, t
 
 def exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
     """Return two releases in which rows have exchanged their values, each column by itself: all, and those alike."""
-    groups = KMeans(min(50, max(1, len(released) // 30)), n_init=1, random_state=seed).fit_predict(own_scale(released))
+    columns, weights = np.ascontiguousarray(own_scale(released).T), np.ones(len(released))
     generator = np.random.default_rng([seed, 54])
+    starts = weighted_starts(columns, weights, min(50, max(1, len(released) // 30)), generator)
+    groups = weighted_kmeans(columns, weights, starts, rounds=_ROUNDS).labels
     mixed = released.copy()
     for group in np.unique(groups):
         inside = np.flatnonzero(groups == group)

@@ -19,9 +19,9 @@ from sfumato.auditing.densities import measure_densities
 from sfumato.auditing.effort import effort_named, left_out
 from sfumato.auditing.method import describe_method
 from sfumato.auditing.model import Audit, attack_line
+from sfumato.auditing.order.unordered import as_many_rows
 from sfumato.auditing.privacy import worst_records
 from sfumato.auditing.session import AuditSession
-from sfumato.auditing.unordered import as_many_rows
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.core.sharing import shared_by
 from sfumato.core.tiles import workers

@@ -24,7 +24,6 @@ from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.carriers import Carried, measure_carriers
 from sfumato.auditing.claimed import claims_drawn_rows
 from sfumato.auditing.copies import Copies, TwinFinder, measure_copies
-from sfumato.auditing.correspondence import find_out_order, stands_in_order
 from sfumato.auditing.curve import measure_curve
 from sfumato.auditing.effort import effort_named
 from sfumato.auditing.equality import ColumnEquality, measure_equality
@@ -33,6 +32,8 @@ from sfumato.auditing.grading import Judgement, judge
 from sfumato.auditing.inversion import measure_inversion
 from sfumato.auditing.method import KeptClusters, describe_method
 from sfumato.auditing.model import Inverted
+from sfumato.auditing.order.correspondence import find_out_order, stands_in_order
+from sfumato.auditing.order.unordered import ask_without_order
 from sfumato.auditing.privacy import (
     Privacy,
     any_open,
@@ -44,7 +45,6 @@ from sfumato.auditing.privacy import (
 )
 from sfumato.auditing.questions import Answer, answer_questions, require_enough
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
-from sfumato.auditing.unordered import ask_without_order
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.whole.company import in_miners_space
 from sfumato.auditing.whole.looked_up import categories_in_order

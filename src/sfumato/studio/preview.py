@@ -12,8 +12,8 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.attack.catalogue import attacks
+from sfumato.auditing.order.unordered import as_many_rows
 from sfumato.auditing.session import AuditSession
-from sfumato.auditing.unordered import as_many_rows
 from sfumato.core.keys import Key
 from sfumato.exceptions import DataError
 from sfumato.files.entire import number_frame

@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato._arrays import Floats
 from sfumato.auditing.model import Audit
+from sfumato.auditing.order.unordered import as_many_rows
 from sfumato.auditing.run import audit
-from sfumato.auditing.unordered import as_many_rows
 from sfumato.auditing.utility.yardstick import Usefulness, Yardstick
 from sfumato.core.keys import Key
 from sfumato.exceptions import SfumatoWarning

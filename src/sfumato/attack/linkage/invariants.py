@@ -131,7 +131,7 @@ def by_chance(parts: int, block: int, known: int) -> float:
     Examples
     --------
     >>> round(by_chance(4, 4, 100), 2), by_chance(50, 50, 99)
-    (0.22, 1.0)
+    (0.19, 1.0)
     """
     a, b = (parts + 1) / known, (block + 1) / known
     if a + b >= 1:

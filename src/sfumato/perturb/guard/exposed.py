@@ -3,6 +3,10 @@
 To keep a clustering is to keep its walls. A wall around one person points at that person, however the row inside is
 moved, and to clip the row first puts many others elsewhere. So these rows are left out: in rounds, because the next
 farthest row has a cluster of its own once the farthest is gone.
+
+Whether k-means makes a cluster of a few people can hang on one of them, so that the absence of one would show in whom
+else a release leaves out. So people far from all others are looked for first, by the distance to the tenth nearest: how
+far a row has to go for company hangs on nobody but its neighbours.
 """
 
 from __future__ import annotations
@@ -25,7 +29,6 @@ from sfumato.core.sharing import share
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
 from sfumato.perturb.guard.collected import Collected, WholeTable
-from sfumato.perturb.guard.isolated import MOST_ROWS, isolated
 from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space, find_space
@@ -41,6 +44,12 @@ _ROUNDS = 12
 _NEAR = 0.99  # share of the rows that are near enough when others are clipped
 _STARTS, _MORE_STARTS, _SMALL_TABLE = 8, 24, 1 << 12  # of k-means, and of a small table, for which it takes no time
 _LOOKED_AT = (2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 20)  # of the ladder: who has no company at 7 has none at 6 or 8
+
+ASKED_ROWS = 20_000  # of a table in which everybody is asked; in a larger one hardly anybody stands out
+_REFERENCE = 1 << 12  # rows among which company is looked for
+_APART = 2.5  # times what three quarters of the rows have to go
+_BLOCK = 1 << 9
+_LARGEST = 2.0**20  # squares of so many steps, summed over 4,096 columns, are exact
 
 # (facts, moments, rows of a sample) -> the space in which the clusterings are named
 FindSpace = Callable[[Facts, Moments, Floats], Space]
@@ -94,7 +103,7 @@ def exposed_rounds(
     few = COMPANY if whole else 2  # a larger table has so few of a small cluster in the sample
     starts = _MORE_STARTS if len(rows) <= _SMALL_TABLE else _STARTS
     held = np.zeros(len(rows), dtype=bool)
-    if whole and len(rows) <= MOST_ROWS:
+    if whole and len(rows) <= ASKED_ROWS:
         for _ in range(_ROUNDS):  # once more without the farthest, which make all others look near
             far = _far_from_all(facts, rows, held, find_space, min(most, _FEW))
             held |= far
@@ -229,3 +238,55 @@ def with_company(named: Named, sample: Floats, n_rows: int) -> Named:
         if all(at is None for at in lost):
             return named
         named = named.without(lost)
+
+
+def isolated(steps: Floats, company: int, most: int) -> Flags:
+    """Return who is farther from company than others: at most so many, the farthest.
+
+    Parameters
+    ----------
+    steps : array of shape (d, n)
+        Rows on a lattice, in random order.
+    company : int
+        How many people are company.
+    most : int
+        How many may be found.
+
+    Examples
+    --------
+    >>> rows = np.arange(300.0)
+    >>> rows[7] = 900.0
+    >>> isolated(rows[None, :], 10, 5).nonzero()[0].tolist()
+    [7]
+    """
+    n = steps.shape[1]
+    alone = np.zeros(n, dtype=bool)
+    if n <= company + 1 or most < 1:
+        return alone
+    rows = _coarser(steps)
+    others = rows[:, :_REFERENCE]
+    # of fewer rows to look at, fewer are company; everybody there is to be found among them, once
+    nearest = max(1, round(company * others.shape[1] / n))
+    ways = np.empty(n)
+    for start in range(0, n, _BLOCK):
+        ways[start : start + _BLOCK] = _way(rows[:, start : start + _BLOCK], others, nearest, start)
+    usual = float(np.sort(ways)[3 * n // 4])
+    order = np.lexsort((np.arange(n), -ways))[:most]
+    alone[order] = ways[order] > _APART**2 * usual
+    return alone
+
+
+def _coarser(steps: Floats) -> Floats:
+    """Return rows on a lattice so coarse that sums of squares are exact."""
+    largest = float(np.abs(steps).max(initial=1.0))
+    coarse: Floats = np.rint(steps * 2.0 ** -max(0.0, np.ceil(np.log2(largest / _LARGEST))))
+    return coarse
+
+
+def _way(rows: Floats, others: Floats, nearest: int, start: int) -> Floats:
+    """Return the squared distance to the nearest but so many, without oneself."""
+    squares = (rows * rows).sum(axis=0)[:, None] + (others * others).sum(axis=0) - 2.0 * (rows.T @ others)
+    own = np.arange(start, min(start + rows.shape[1], others.shape[1]))
+    squares[own - start, own] = np.inf
+    way: Floats = np.partition(squares, nearest - 1, axis=1)[:, nearest - 1]
+    return way

@@ -246,9 +246,8 @@ class AtomMixing(GuardShell):
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
-            noise = mean_noise(
-                atoms, variances, small, found.regions, facts.names, streams, self._people, found.settling.ends
-            )
+            ends, people = found.settling.ends, self._people
+            noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, people, ends)
             if leaning is not None:
                 noise = noise + leaning.shifts(noise, share, variances, draw)
         placed = place_atoms(

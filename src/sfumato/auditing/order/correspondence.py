@@ -21,7 +21,7 @@ from sfumato.attack.known.low_digits import digits_after
 from sfumato.attack.linkage.twins import Twins
 from sfumato.auditing.aligned import align_tables, visibly_moved
 from sfumato.auditing.copies import DOUBT, MOST_ROWS, TwinFinder, exchanged, seen_tables
-from sfumato.auditing.shared_cells import order_by_cells
+from sfumato.auditing.order.shared_cells import order_by_cells
 from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.exceptions import SfumatoError
 from sfumato.frames.frame import as_polars, is_dataframe

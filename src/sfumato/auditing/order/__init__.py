@@ -1,0 +1,1 @@
+"""Which released row belongs to which original one: told, found out, or not to be known."""
