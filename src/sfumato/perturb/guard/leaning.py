@@ -29,6 +29,7 @@ from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import guarded
 
 FEWEST_ROWS, LOOKED_ROWS = 200, 8192  # of a table that leans, and that are tried
+MORE_NOISE = 1.5  # on the sums of atoms that lean: what leaning tells of the others is made up for by that
 _MARGIN = 0.01  # share of its cost by which a named clustering should be cheaper than a rival
 _NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
 _RIVAL = 0.02  # labels that differ

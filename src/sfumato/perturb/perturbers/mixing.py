@@ -22,7 +22,7 @@ from sfumato.perturb.guard.across import mix_collected, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
 from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
-from sfumato.perturb.guard.leaning import FEWEST_ROWS, LOOKED_ROWS, Leaning
+from sfumato.perturb.guard.leaning import FEWEST_ROWS, LOOKED_ROWS, MORE_NOISE, Leaning
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending, guarded
@@ -246,7 +246,7 @@ class AtomMixing(GuardShell):
         variances = found.variances()
         noise = np.zeros_like(atoms.means)
         if not self.exact_centres:
-            ends, people = found.settling.ends, self._people
+            ends, people = found.settling.ends, self._people * (MORE_NOISE if leaning else 1.0)
             noise = mean_noise(atoms, variances, small, found.regions, facts.names, streams, people, ends)
             if leaning is not None:
                 noise = noise + leaning.shifts(noise, share, variances, draw)
