@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,10 @@ settings.load_profile("any machine")
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # otherwise scikit-learn skips one of its checks
 
 os.environ["SFUMATO_KEYS"] = tempfile.mkdtemp(prefix="sfumato-keys-")  # no test writes into the user's own folder
+
+# whoever starts the tests in the background may have them ignore signals, which what they start would inherit
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 DATA = os.environ.get("SFUMATO_DATA")
 
