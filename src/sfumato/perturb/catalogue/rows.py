@@ -111,7 +111,7 @@ METHODS: tuple[Method, ...] = (
             Parameter(
                 "draws",
                 "integer",
-                6,
+                12,
                 "releases that are tried on small tables, to keep the best one; also the care in naming the clusters",
                 low=1,
                 quick=1,

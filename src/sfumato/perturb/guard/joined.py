@@ -137,9 +137,9 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
     most = max(1, int(detail.atoms * n * max(1.0, (_USUAL_ROWS / n) ** 0.5)))
     labels = atoms.clusters
     joining = _Joining(labels, atoms.counts, _weights(atoms.named), _lonely(atoms, detail.rows))
-    home = tried = joining.run(most, detail.rows).home()
+    home = tried = joining.run(most, detail.rows).home(detail.rows)
     while _loss(atoms, tried) <= detail.loss and residual(tried) < detail.residual and len(joining) > 1:
-        tried = joining.run(int(len(joining) * _STEP), detail.rows).home()
+        tried = joining.run(int(len(joining) * _STEP), detail.rows).home(detail.rows)
     if _loss(atoms, tried) <= detail.loss:  # otherwise labels would be given up in vain
         home = tried
     left = residual(home)
@@ -203,7 +203,7 @@ class _Joining:
 
     def __init__(self, labels: Integers, counts: Integers, weights: list[int], fixed: Flags) -> None:
         self._labels, self._weights = np.ascontiguousarray(labels.T.astype(np.int32)), weights
-        self._counts = counts.copy()
+        self._rows, self._counts = counts, counts.copy()
         self._to = np.arange(len(counts))
         self._alive = ~fixed
         order = np.lexsort((np.arange(len(counts)), -counts))
@@ -235,12 +235,34 @@ class _Joining:
             left -= 1
         return self
 
-    def home(self) -> Integers:
-        """Return where every atom has ended."""
+    def home(self, least: int) -> Integers:
+        """Return where every atom ends: where it came with others, or where more of its labels are.
+
+        Parameters
+        ----------
+        least : int
+            Rows that stay with every atom that others have joined.
+        """
         home = self._to
         while (home[home] != home).any():
             home = home[home]
+        home, left = home.copy(), np.flatnonzero(self._alive)
+        gone = np.flatnonzero(~self._alive & (home != np.arange(len(home))))
+        gone = gone[np.argsort(-self._rows[gone], kind="stable")][:_MOST]
+        if not len(left) or not len(gone):
+            return home
+        counts = self._counts.copy()
+        wanted = np.concatenate([self._nearest(gone[at : at + _BLOCK], left) for at in range(0, len(gone), _BLOCK)])
+        for atom, target in zip(gone.tolist(), wanted.tolist(), strict=True):
+            rows, now = int(self._rows[atom]), int(home[atom])
+            if counts[now] - rows >= least and self._differs(atom, target) < self._differs(atom, now):
+                counts[now], counts[target] = counts[now] - rows, counts[target] + rows
+                home[atom] = target
         return home
+
+    def _differs(self, atom: int, other: int) -> int:
+        pairs = zip(self._labels[:, atom].tolist(), self._labels[:, other].tolist(), self._weights, strict=True)
+        return sum(weight for mine, theirs, weight in pairs if mine != theirs)
 
     def _join_at_once(self, small: Integers, large: Integers) -> None:
         self._alive[small] = False

@@ -42,7 +42,7 @@ _ALIKE, _STRETCH = 0.03, (0.95, 1.05)  # deviations of columns that may stay apa
 
 
 class _Demand(NamedTuple):
-    """A clustering that should become dearer than the named one: by how much, and which way of each atom does it."""
+    """A clustering that should be dearer than the named one: what is wanting, and which ways of atoms make it so."""
 
     lack: float
     ways: Floats
@@ -104,7 +104,7 @@ class Leaning:
             proposed = targets[self._of].T + spread * self._away
             tried = guarded(regions, targets, atoms.counts, scatter, proposed, self._of)
             demands = self._demands(tried, f"{draw} {turn}", _LATER if turn else _AGAIN if draw else _STARTS)
-            if not demands:
+            if all(one.lack <= 0.0 for one in demands):
                 break
             ways = _least(demands, self._counts)
             near = regions.nearness(targets)
@@ -152,11 +152,10 @@ class Leaning:
                 continue
             different.append(labels)
             rivals.append(theirs * 2.0**-bits)
-            lack = cost * (1 + _MARGIN) - least
-            if lack > 0:
-                ways = centres[atoms.labels[:, index]] - atoms.means_of(theirs[labels].T, of)
-                ways = np.where(self._counts[:, None] > 0, ways, 0.0) * asked.factors
-                demands.append(_Demand(lack * 4.0**-bits, ways * 2.0**-bits))
+            ways = centres[atoms.labels[:, index]] - atoms.means_of(theirs[labels].T, of)
+            ways = np.where(self._counts[:, None] > 0, ways, 0.0) * asked.factors
+            # rivals that are dear enough stay in mind: what others demand must not make them cheap
+            demands.append(_Demand((cost * (1 + _MARGIN) - least) * 4.0**-bits, ways * 2.0**-bits))
         self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
         return demands
 
@@ -214,7 +213,7 @@ def _least(demands: list[_Demand], counts: Floats) -> Floats:
         met = True
         for one, size in zip(demands, sizes, strict=True):
             lack = one.lack - float(fixed_order_sum((weights * one.ways * ways).ravel()))
-            if lack > _MET * one.lack and size > 0:
+            if lack > _MET * abs(one.lack) and size > 0:
                 ways += (lack / size) * one.ways
                 met = False
         if met:

@@ -1,14 +1,15 @@
-"""How far one person can draw an atom: rows far from the middle of their atom count as if they stood nearer.
+"""How far one person can draw an atom: rows far from the middle of their atom count less, the farthest not at all.
 
 Mean and scatter of an atom are those of its people, and a person who stands far out decides both: whoever has a
-similar table could tell by them whether this person is in it. So a row counts at most a little beyond the usual
-distance from the middle of its atom, in its own direction. Middle and distance are medians, which one person cannot
-move far.
+similar table could tell by them whether this person is in it. So a row counts as it is up to a little beyond the usual
+distance from the middle of its atom; farther out the less, the farther, as if it stood nearer in its own direction;
+and from some distance on as if it stood in the middle, so that nothing tells its direction. Middle and distance are
+medians, which one person cannot move far.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -18,7 +19,7 @@ from sfumato.core.linear import sum_in_order
 from sfumato.core.secret import Hidden
 from sfumato.core.sharing import share
 
-FARTHEST = 1.25  # times the median distance from the middle of an atom
+FARTHEST, NOTHING = 1.25, 1.75  # times the median distance: rows count as they are up to here, and not from there on
 _BELIEVED = 3.5  # the same, up to which rows are part of the usual scatter
 _FEWEST = 5  # rows of an atom that have a usual distance
 
@@ -31,7 +32,10 @@ class Leverage(Hidden):
     ----------
     middles : array of shape (a, d)
     farthest : array of shape (a,)
-        In units of the space; infinite where nothing is known.
+        How far rows count as they are, in units of the space; infinite where nothing is known.
+    nothing : float
+        Times that distance from which rows count nothing. Infinite: all farther rows count as if they stood there.
+        Default: infinite.
     shrinks : float
         Share of the deviation inside atoms that is left, in the whole table: nobody moves it far, so that all atoms
         can be widened by it.
@@ -39,10 +43,13 @@ class Leverage(Hidden):
 
     middles: Floats
     farthest: Floats
+    nothing: float = np.inf
     shrinks: float = 1.0
 
     @classmethod
-    def of_sample(cls, inside: Floats, of: Integers, n_atoms: int, farthest: float = FARTHEST) -> Leverage:
+    def of_sample(
+        cls, inside: Floats, of: Integers, n_atoms: int, farthest: float = FARTHEST, nothing: float = NOTHING
+    ) -> Leverage:
         """Return what a sample of the rows tells.
 
         Parameters
@@ -52,18 +59,19 @@ class Leverage(Hidden):
             Their atoms.
         n_atoms : int
         farthest : float
-            How far a row may be, in times the median distance.
+            How far a row may be and count as it is, in times the median distance.
+        nothing : float
+            From where on a row counts nothing, in the same.
         """
         middles = np.stack(share(lambda column: medians(column, of, n_atoms), list(inside)), axis=1)
         distances = _distances(inside - middles[of].T)
         usual = medians(distances, of, n_atoms)
         few = np.bincount(of, minlength=n_atoms) < _FEWEST
-        limits = np.where(few | (usual <= 0.0), np.inf, usual)[of]
-        counted, real = (
-            float(sum_in_order(np.minimum(distances, times * limits) ** 2)) for times in (farthest, _BELIEVED)
-        )
-        shrinks = sqrt(counted / real) if counted > 0.0 else 1.0
-        return cls(middles, np.where(few | (usual <= 0.0), np.inf, farthest * usual), shrinks)
+        limits = np.where(few | (usual <= 0.0), np.inf, usual)
+        own = cls(middles, farthest * limits, nothing / farthest)
+        counted = float(sum_in_order(own._counted(distances, of) ** 2))
+        real = float(sum_in_order(np.minimum(distances, _BELIEVED * limits[of]) ** 2))
+        return replace(own, shrinks=sqrt(counted / real) if counted > 0.0 else 1.0)
 
     def far(self, inside: Floats, of: Integers) -> Flags:
         """Return which rows of atoms are too far out."""
@@ -72,13 +80,22 @@ class Leverage(Hidden):
 
     def clip(self, inside: Floats, of: Integers) -> Floats:
         """Return rows of atoms, those that are too far out drawn nearer; shape (d, n)."""
-        middles, farthest = self.middles[of].T, self.farthest[of]
+        middles = self.middles[of].T
         away = inside - middles
         distance = _distances(away)
-        far = np.flatnonzero(distance > farthest)
+        far = np.flatnonzero(distance > self.farthest[of])
         out = inside.copy()
-        out[:, far] = middles[:, far] + away[:, far] * (farthest[far] / distance[far])
+        out[:, far] = middles[:, far] + away[:, far] * (self._counted(distance[far], of[far]) / distance[far])
         return out
+
+    def _counted(self, distance: Floats, of: Integers) -> Floats:
+        """Return how far from the middle of their atoms rows count that are so far from it."""
+        farthest = self.farthest[of]
+        if np.isinf(self.nothing):
+            return np.minimum(distance, farthest)
+        with np.errstate(invalid="ignore"):  # where nothing is known, everything counts
+            left = np.clip((self.nothing * farthest - distance) / (self.nothing - 1.0), 0.0, farthest)
+        return np.where(distance > farthest, left, distance)
 
 
 def _distances(away: Floats) -> Floats:

@@ -25,6 +25,7 @@ Likely = list[tuple[NDArray[np.intp], float]]
 
 GOOD = 0.004  # the first one with so little disagreement is taken
 TRIED_ROWS = 4096  # larger tables have so few rows in small atoms that one draw is like another
+SMALL_ROWS = 2048  # trials take no time there, and draws differ most
 _FIRST_STARTS, _STARTS = 80, 24  # on the original, and on each release
 _UNLIKELY = 1e-3
 _SURE, _SURE_WEIGHT = 0.01, 3.0  # a clustering that everybody finds in the original should be found in the release, too

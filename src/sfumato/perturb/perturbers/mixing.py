@@ -29,7 +29,7 @@ from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Gua
 from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell, Stored
 from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, scatter_of
-from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
+from sfumato.perturb.guard.trial import GOOD, SMALL_ROWS, TRIED_ROWS, Trial
 from sfumato.perturb.guard.wanted import usual_spread
 
 
@@ -90,8 +90,9 @@ class AtomMixing(GuardShell):
         None (default) takes 0.8 on the ladder, 1 where mixtures or densities are named beside it, and 0.6 for
         clusterings of one's own, which are fewer.
     draws : int
-        Releases that are tried on tables of up to 4,096 rows: the one is kept in which k-means with free starts agrees
-        best with the original. The clusterings are named by 20 starts for each of them. More take longer. Default: 6.
+        Releases that are tried on tables of up to 2,048 rows, half as many on tables of up to 4,096: the one is kept in
+        which k-means with free starts agrees best with the original. The clusterings are named by 10 starts for each of
+        them. More take longer. Default: 12.
     decimals : int or mapping of column to int, optional
         Decimals of the released columns; integer columns always have none.
     bounds : mapping of column to (low, high), optional
@@ -131,7 +132,7 @@ class AtomMixing(GuardShell):
         other_scalings: Sequence[str] = (),
         guard: bool = True,
         spread: float | None = None,
-        draws: int = 6,
+        draws: int = 12,
         decimals: Mapping[str, int] | int | None = None,
         bounds: Mapping[str, Sequence[float]] | None = None,
         exposed: str = "hold back",
@@ -169,7 +170,8 @@ class AtomMixing(GuardShell):
         found = yield from self._find(facts, streams)
         leaning = self._leaning(found, streams)
         few, refound = facts.n_rows <= TRIED_ROWS, Refound(found.atoms.named, facts.n_rows)
-        draws = int(self.draws) if few else min(int(self.draws), SOME_DRAWS)
+        draws = int(self.draws) if facts.n_rows <= SMALL_ROWS else self._care
+        draws = draws if few else min(draws, SOME_DRAWS)
         if not (few or refound) or not self._guards or (draws == 1 and not (few and found.settling.needed)):
             return (yield from self._drawn(facts, found, streams, 0, leaning))
         (numbers, original, of), _ = yield from self._all_rows(facts, found, lambda tile, _: tile)
@@ -318,7 +320,7 @@ class AtomMixing(GuardShell):
 
     @property
     def _care(self) -> int:
-        return int(self.draws)
+        return -(-int(self.draws) // 2)
 
     def _small(self, atoms: Atoms) -> Flags:
         """Return which atoms are too small for their means to be kept."""
