@@ -386,7 +386,7 @@ class GuardShell(Perturber):
             of = atoms.of(inside)
             return atoms.names[of], space.steps(inside if leverage is None else leverage.clip(inside, of))
 
-        tally = yield from ask(AtomMoments(values))
+        tally = yield from ask(AtomMoments(values, full=atoms.multiplied(facts.n_columns)))
         atoms = atoms.with_means(tally)
         shift = shift if leverage is None else _centres(atoms) - centres
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)

@@ -231,7 +231,7 @@ class AtomMixing(GuardShell):
         streams = _streams_of_draw(root, draw)
         atoms, d = found.atoms, facts.n_columns
         small = self._small(atoms)
-        drawn = ~small & (atoms.counts >= max(2 * d + 10, 40))
+        drawn = atoms.drawn_anew(small, d)
         collected, draws = yield from ask_both(*self._second_pass(found, drawn, streams))
         numbers, rows, of = collected.sorted(d)
         pool = pools(atoms, small, int(self.min_atom))
