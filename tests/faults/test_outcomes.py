@@ -44,6 +44,12 @@ def test_every_number_of_the_system_has_a_sentence(number: int, name: str | None
         (RuntimeError("can't start new thread"), 71),
         (MemoryError(SECRET), 71),
         (ValueError("Unknown OpenSSL error: malloc failure"), 71),
+        (RuntimeError("can't allocate read lock"), 71),
+        (pl.exceptions.PanicException("PyObject pointer is null"), 71),
+        (pl.exceptions.PanicException("an `Err` value: PyErr { type: <class 'MemoryError'>, value: x }"), 71),
+        (SystemError(f"<function {SECRET}> returned NULL without setting an exception"), 71),
+        (TypeError("stat: path should be string, bytes, os.PathLike or integer, not PosixPath"), 71),
+        (TypeError("stat: path should be string, bytes, os.PathLike or integer, not float"), 70),
         (KeyboardInterrupt(), 130),
         (sf.exceptions.ReleaseCancelledError("x"), 130),
         (sf.exceptions.PolicyLimitError("x"), 1),
@@ -54,6 +60,40 @@ def test_every_other_error_has_a_code_and_quotes_nothing(error: BaseException, c
     said, found = outcome_of(error)
     assert found == code
     assert SECRET not in said
+
+
+def test_what_a_library_makes_of_missing_memory_is_missing_memory() -> None:
+    made = ValueError(SECRET)
+    made.__context__ = MemoryError()
+    assert outcome_of(made)[1] == 71
+    assert outcome_of(ValueError(SECRET))[1] == 70
+
+
+@pytest.mark.parametrize("step", ["on_ending", "quiet_libraries", "_run"])
+def test_an_error_before_and_around_a_command_is_said_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, step: str
+) -> None:
+    def fails(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(f"sfumato.cli.{step}", fails)
+    done = typed("methods", cwd=tmp_path)
+    assert (done.returncode, done.stderr[:42]) == (71, "sfumato: error: not enough memory, threads")
+
+
+@pytest.mark.parametrize(
+    ("missing", "code", "said"),
+    [("raise MemoryError", 71, "MemoryError"), ("raise KeyboardInterrupt", 130, "interrupted"), ("", 70, "click")],
+)
+def test_a_command_line_that_cannot_be_loaded_says_so(tmp_path: Path, missing: str, code: int, said: str) -> None:
+    (tmp_path / "click.py").write_text(missing or "raise ImportError('no click')")
+    done = subprocess.run(
+        [sys.executable, "-m", "sfumato", "methods"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith("sfumato: ")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("error", [pl.exceptions.PanicException(SECRET), OSError(errno.EROFS, "Read-only", "x")])

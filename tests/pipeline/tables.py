@@ -34,6 +34,8 @@ def write(table: pl.DataFrame, path: Path) -> Path:
         table.write_parquet(path, row_group_size=100)
     elif path.suffix == ".arrow":
         table.write_ipc(path)
+    elif path.suffix == ".xlsx":
+        table.write_excel(path)
     else:
         table.write_csv(path)
     return path

@@ -1,6 +1,7 @@
 /* Loaded before libc (LD_PRELOAD): the n-th allocation of a process fails once, or the n-th change of a file that a
  * thread other than the first one makes. Counts are kept in memory that is shared with the process that forks. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 enum { NOTHING, MEMORY, FILES };
-static struct { atomic_long count; long fail_at; int what, error; } *plan;
+static struct { atomic_long count; long fail_at; int what, error; void *asker; } *plan;
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
@@ -22,6 +23,8 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
 static void *map(void *at, size_t size, int rights, int flags, int file, off_t start) {
     return (void *)syscall(SYS_mmap, at, size, rights, flags, file, start);
 }
+
+#define fails(what) failed(what, __builtin_return_address(0))
 
 /* Called once, before any fork. */
 int hunt_open(void) {
@@ -34,13 +37,21 @@ void hunt_arm(int what, long fail_at, int error) {
     atomic_store(&plan->count, 0);
     plan->fail_at = fail_at;
     plan->error = error;
+    plan->asker = 0;
     plan->what = what;
 }
 
 long hunt_count(void) { return atomic_load(&plan->count); }
 
-static int fails(int what) {
+/* The library that asked for what it did not get; nothing is known of libraries that were loaded after the fork. */
+const char *hunt_asker(void) {
+    Dl_info info;
+    return plan->asker && dladdr(plan->asker, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+static int failed(int what, void *asker) {
     if (!plan || plan->what != what || atomic_fetch_add(&plan->count, 1) + 1 != plan->fail_at) return 0;
+    plan->asker = asker;
     errno = what == MEMORY ? ENOMEM : plan->error;
     return 1;
 }

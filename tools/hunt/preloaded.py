@@ -47,8 +47,8 @@ class Preloaded:
 
     def release(
         self, folder: Path, kind: str, what: int = 0, number: int = 0, error: int = 0, *, force: bool = False
-    ) -> tuple[int | None, int]:
-        """Release in a child; return how it ended (None if it hangs), and how many calls could have failed.
+    ) -> tuple[int | None, int, str]:
+        """Release in a child; return how it ended (None if it hangs), how many calls could have failed, and whose did.
 
         Parameters
         ----------
@@ -59,8 +59,8 @@ class Preloaded:
             What a change of a file fails with.
         """
         asked = {"folder": str(folder), "kind": kind, "what": what, "number": number, "error": error, "force": force}
-        code, count = self._ask(asked)
-        return code, count
+        code, count, asker = self._ask(asked)
+        return code, count, asker
 
     def look(self, folder: Path, kind: str, *, done: bool) -> list[str]:
         """Return what is half in a folder."""
@@ -100,16 +100,16 @@ def run_case(server: Preloaded, what: int, kind: str, number: int, error: int) -
     """Let one call of a release fail; return how the release ended, and what is wrong afterwards."""
     with tempfile.TemporaryDirectory() as name:
         folder = _prepared(Path(name), what)
-        code, _ = server.release(folder, kind, what, number, error)
+        code, _, asker = server.release(folder, kind, what, number, error)
         out = folder / f"out.{kind}"
         made = out.read_bytes() if code == 0 and out.exists() else None
         ended, faults = checked(folder, code, server.look(folder, kind, done=code == 0))
         if code is not None and -code in (6, 11):
             ended = f"a library has died ({-code})"  # some have no other answer; nothing may be half all the same
-        if code == 70 and "bug: SystemError" in (folder.parent / "said").read_text(errors="replace"):
-            # the interpreter itself has lost what went wrong, and only its own kind of error is left to tell
-            ended, faults = "exit 70, lost by the interpreter", [one for one in faults if "exit code 70" not in one]
-        again, _ = server.release(folder, kind, force=True)
+        if code == 127 and asker.startswith("ld-"):  # the loader has no other answer: only then is this no finding
+            ended, faults = "the loader has died (127)", [one for one in faults if "exit code 127" not in one]
+        faults = [f"{one} (asked by {asker})" for one in faults]
+        again = server.release(folder, kind, force=True)[0]
         faults += left_behind(folder, again)
         if made is not None and out.read_bytes() != made:
             faults.append("it says that all is done, and the release is another one")
@@ -124,7 +124,7 @@ def _serve() -> None:
     library = ctypes.CDLL(os.environ["LD_PRELOAD"])
     if library.hunt_open() != 0:
         sys.exit("no shared memory")
-    library.hunt_count.restype = ctypes.c_long
+    library.hunt_count.restype, library.hunt_asker.restype = ctypes.c_long, ctypes.c_char_p
     library.hunt_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int]
     answers = os.fdopen(os.dup(1), "w")
     import sfumato.cli.release
@@ -146,9 +146,9 @@ def _answer(library: Any, asked: dict[str, Any]) -> Any:
         library.hunt_arm(asked["what"], asked["number"], asked["error"])
 
     pid = as_typed(folder, kind, armed, force=asked["force"], threads=1 + (asked["what"] == FILES))
-    code, count = waited(pid), library.hunt_count()
+    code, count, asker = waited(pid), library.hunt_count(), library.hunt_asker().decode()
     library.hunt_arm(0, 0, 0)
-    return [code, count]
+    return [code, count, Path(asker).name]
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 SECRET = "Zyxw-secret-"
+TYPED = (".parquet", ".arrow")
 _LETTERS = st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"))
 _NAMES = st.text(st.sampled_from("abcdefXYZ_ .;|,\"'äß€\u200b-*^$#%(){}[]0123456789"), min_size=1, max_size=12)
 _TEXTS = st.one_of(
@@ -97,12 +98,22 @@ def tables(draw: Any, max_rows: int = 40) -> Table:
         draw(_numbers(name, rows)) if place < numeric else draw(_others(name, rows, place))
         for place, name in enumerate(names)
     ]
-    columns = draw(st.permutations(columns))
+    columns = list(draw(st.permutations(columns)))
+    if draw(st.integers(0, 9)) == 0:
+        columns[0] = replace(columns[0], name=draw(st.sampled_from(["", " ", "unnamed"])))
     ending = draw(st.sampled_from([".csv", ".csv", ".csv.gz", ".tsv", ".parquet", ".arrow"]))
     separator = "\t" if ending == ".tsv" else draw(st.sampled_from([",", ";", "\t", "|"]))
-    raw = _typed(draw, columns, ending) if ending in (".parquet", ".arrow") else _text(draw, columns, ending, separator)
+    raw = _typed(draw, columns, ending) if ending in TYPED else _text(draw, columns, ending, separator)
     target = draw(st.sampled_from([".csv", ".csv.gz", ".parquet", ".arrow", ending]))
-    return Table(list(columns), ending, raw, draw(st.booleans()), target, separator)
+    return Table(_as_read(columns, ending), ending, raw, draw(st.booleans()), target, separator)
+
+
+def _as_read(columns: list[Column], ending: str) -> list[Column]:
+    """Return the columns under the names that they have for a reader: text files may leave out the first one's."""
+    lacking = not columns[0].name.strip() and "unnamed" not in {column.name for column in columns}
+    if ending in TYPED or not lacking:
+        return columns
+    return [replace(columns[0], name="unnamed"), *columns[1:]]
 
 
 def _text(draw: Any, columns: list[Column], ending: str, separator: str) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -83,9 +83,14 @@ def sfumato() -> None:
 
 def main() -> None:
     """Run the command line; map errors to exit codes."""
-    on_ending(_interrupt)
-    with quiet_libraries():
-        _run()
+    try:  # around everything: memory may be missing at the first step and at the last
+        on_ending(_interrupt)
+        with quiet_libraries():
+            _run()
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  # panics of libraries are no ordinary exceptions
+        _end(error)
 
 
 def _run() -> None:
@@ -101,12 +106,17 @@ def _run() -> None:
         sys.exit(Exit.PIPE)
     except SystemExit:
         raise
-    except BaseException as error:  # noqa: BLE001  # panics of libraries are no ordinary exceptions
-        leave_nothing()
-        said, code = outcome_of(error)
-        with contextlib.suppress(OSError):  # the terminal may be gone
-            click.echo(said, err=True)
-        sys.exit(code)
+    except BaseException as error:  # noqa: BLE001  # told before libraries may print again
+        _end(error)
+
+
+def _end(error: BaseException) -> NoReturn:
+    """Leave nothing unfinished, say what has happened, and exit."""
+    leave_nothing()
+    said, code = outcome_of(error)
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        click.echo(said, err=True)
+    sys.exit(code)
 
 
 class _AskedToEndError(KeyboardInterrupt):

@@ -9,6 +9,7 @@ import errno
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -20,7 +21,16 @@ from sfumato.files.storage.outputs import written_files
 
 _SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_NO_THREADS = ("can't start new thread", "cannot allocate", "out of memory", "memory allocation", "malloc failure")
+_NO_THREADS = (
+    "can't start new thread",
+    "cannot allocate",
+    "can't allocate",
+    "out of memory",
+    "memory allocation",
+    "malloc",
+)
+_NO_OBJECT = ("memoryerror", "pyobject pointer is null", "python api call failed")  # Rust that panics for want of one
+_NOTHING_TO_RAISE = ("without setting an exception", "without exception set")
 _ROOM_MB, _ROOM_EACH_MB = 2560, 256  # what was enough on a machine of two processors: docs/reliability.md
 _MORE_MEMORY = "\nhint: raise the limit (ulimit -v, ulimit -u, ulimit -n), or close other programs"
 
@@ -70,6 +80,9 @@ def outcome_of(error: BaseException) -> tuple[str, Exit]:
         return f"sfumato: error: not enough memory, threads or open files ({_done()}){_MORE_MEMORY}", Exit.SCARCE
     if isinstance(error, OSError):
         return _of_system(error), Exit.DATA
+    if _is_lost(error):
+        said = f"sfumato: error: not enough memory, it seems: Python has lost an error ({_done()}){_MORE_MEMORY}"
+        return f"{said}; if memory is not short, please report {type(error).__name__} at {_place(error)}", Exit.SCARCE
     return f"sfumato: bug: {type(error).__name__} at {_place(error)}; please report it ({_done()})", Exit.BUG
 
 
@@ -80,7 +93,21 @@ def _is_scarcity(error: BaseException) -> bool:
         return True  # a library that calls Python, got this for an answer, and panicked
     # threads, and libraries that have no error of their own for it; their words are looked at, never shown
     said = "" if isinstance(error, OSError) else str(error).lower()
-    return any(words in said for words in _NO_THREADS)
+    before = error.__cause__ or error.__context__  # what somebody made another error of
+    return any(words in said for words in (*_NO_THREADS, *_NO_OBJECT)) or (before is not None and _is_scarcity(before))
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Tell whether the interpreter puts another error in the place of one that it had no memory for.
+
+    So it does where an allocation fails inside of it: it has nothing to raise, or takes the failure for an answer, and
+    says that a path is not one of the very kinds that it names.
+    """
+    said = str(error)
+    if isinstance(error, SystemError):
+        return any(words in said for words in _NOTHING_TO_RAISE)
+    own = f", not {type(Path()).__name__}"
+    return isinstance(error, TypeError) and "os.PathLike" in said and said.endswith(own)
 
 
 def _of_system(error: OSError) -> str:

@@ -162,7 +162,8 @@ def add_displacements(
 def group_moments(steps: Any, order: Any, edges: Any, cross: bool, sums: Any, products: Any) -> None:
     """Write sums and products of the rows of each group: those at order[edges[g] : edges[g + 1]]."""
     d = len(steps)
-    row, part = np.empty(d), np.zeros((d, d))
+    pairs = d if cross else 0
+    row, part = np.empty(d), np.zeros((pairs, pairs))
     for group in range(len(edges) - 1):
         for first in range(edges[group], edges[group + 1], _EXACT_ROWS):
             last = min(first + _EXACT_ROWS, edges[group + 1])

@@ -127,9 +127,10 @@ class ExcelSink:
         """Append rows."""
         if self._row + encoded.height > _MOST_ROWS + 1:
             raise DataError(f"{self._target}: more rows than Excel takes", hint="write a CSV or Parquet file")
+        names = encoded.columns  # asked once: the library makes a list of all of them each time
         for row in encoded.iter_rows():
             for place, value in enumerate(row):
-                self._cell(place, value, encoded.columns[place])
+                self._cell(place, value, names[place])
             self._row += 1
 
     def _cell(self, place: int, value: Any, name: str) -> None:

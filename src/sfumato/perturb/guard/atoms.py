@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import exact_product
 from sfumato.core.rows import Rows
@@ -28,6 +28,7 @@ _PART, _LONG_PART = 1 << 13, 1 << 15  # rows that are worked on together by nump
 _EXACT_ROWS = 1 << 13  # products of so many rows of 2^40 stay below 2^53
 _WIDE_ROWS = 1 << 22  # of so many in 64 bits
 _FEW_ROWS = 4096  # that two sets of walls are cheap for
+_WIDE = 512  # columns of which all pairs are multiplied in every atom
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -130,18 +131,20 @@ class AtomMoments(Summary):
         What to add up: (tile, rows) -> codes, steps.
     cross : bool
         False keeps counts and sums only.
+    full : set of int, optional
+        Codes of the atoms whose pairs of columns are all multiplied; of others only squares are kept. None: of all.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("_counts", "_sums", "_products")
 
-    def __init__(self, values: Values, *, cross: bool = True) -> None:
-        self._values, self._cross = values, cross
+    def __init__(self, values: Values, *, cross: bool = True, full: frozenset[int] | None = None) -> None:
+        self._values, self._cross, self._full = values, cross, full
         self._counts: dict[int, int] = {}
         self._sums: dict[int, Integers] = {}
         self._products: dict[int, NDArray[Any]] = {}
 
     def fresh(self) -> Self:
-        return type(self)(self._values, cross=self._cross)
+        return type(self)(self._values, cross=self._cross, full=self._full)
 
     def add(self, tile: Floats, rows: Rows) -> None:
         for start, stop in spans(tile.shape[1], part_rows()):
@@ -149,11 +152,16 @@ class AtomMoments(Summary):
 
     def _add_part(self, codes: Integers, steps: Floats) -> None:
         codes, order, edges = grouped(codes)
-        sums, products = moments_of_groups(steps, order, edges, cross=self._cross)
-        counts = np.diff(edges).tolist()
-        for group, code in enumerate(codes.tolist()):
-            if code >= 0:
-                self._learn(code, counts[group], sums[group], products[group] if self._cross else None)
+        if len(codes) and codes[0] < 0:
+            codes, edges = codes[1:], edges[1:]
+        sums, products = moments_of_groups(steps, order, edges, cross=self._cross and self._full is None)
+        counts, pairs = np.diff(edges).tolist(), list(products) if self._cross else [None] * len(codes)
+        if self._cross and self._full is not None:
+            pairs = list(moments_of_groups(steps * steps, order, edges, cross=False)[0])
+            for group in np.flatnonzero(np.isin(codes, list(self._full))):
+                pairs[group] = moments_of_groups(steps, order, edges[group : group + 2], cross=True)[1][0]
+        for code, count, own, pair in zip(codes.tolist(), counts, sums, pairs, strict=True):
+            self._learn(code, count, own, pair)
 
     def _learn(self, code: int, count: int, sums: Integers, products: NDArray[Any] | None) -> None:
         known = self._counts.get(code, 0)
@@ -186,16 +194,19 @@ class AtomMoments(Summary):
 
     def variance(self, code: int, bits: int) -> Floats:
         """Return the variance (divisor n) of every column in an atom."""
-        n, diagonal = self._counts[code], self._products[code].diagonal()
+        n, products = self._counts[code], self._products[code]
+        diagonal = products if products.ndim == 1 else products.diagonal()
         exact = [(n * int(p) - int(s) * int(s)) / (n * n) for p, s in zip(diagonal, self._sums[code], strict=True)]
         variance: Floats = np.array(exact) * 4.0**-bits
         return variance
 
     def covariance(self, code: int, bits: int) -> Floats:
-        """Return the covariance (divisor n) of an atom."""
+        """Return the covariance (divisor n) of an atom; of one that keeps squares only, the variances alone."""
         n = self._counts[code]
         sums = [int(total) for total in self._sums[code]]
         products = self._products[code]
+        if products.ndim == 1:
+            return self.variance(code, bits)
         out = np.empty(products.shape)
         for i, a in enumerate(sums):
             for j in range(i + 1):
@@ -280,6 +291,19 @@ class Atoms(Hidden):
                 "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
             )
         return self.home[found]
+
+    def drawn_anew(self, small: Flags, d: int) -> Flags:
+        """Return which atoms have rows enough for their columns that others can be drawn by their covariances."""
+        drawn: Flags = ~small & (self.counts >= max(2 * d + 10, 40))
+        return drawn
+
+    def multiplied(self, d: int) -> frozenset[int] | None:
+        """Return the names of the atoms of which all pairs of columns are multiplied; None for all of them.
+
+        In a wide table these are the large ones only: the products of the others would outgrow the table.
+        """
+        large = self.drawn_anew(np.zeros(len(self), dtype=bool), d)
+        return None if d <= _WIDE else frozenset(self.names[large].tolist())
 
     def incidence(self) -> Floats:
         """Return which atom lies in which cluster: shape (clusters of all clusterings, atoms)."""

@@ -28,11 +28,11 @@ from sfumato.core.rows import RowRange, Rows
 from sfumato.core.sharing import share
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments, Sample
-from sfumato.perturb.guard.collected import Collected, WholeTable
 from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space, find_space
 from sfumato.perturb.guard.wanted import is_count, rungs
+from sfumato.perturb.mechanism.collected import Collected, WholeTable
 
 COMPANY = 10  # people that a kept cluster has at least
 FEWEST_ROWS = 200  # of a table in which anybody has company

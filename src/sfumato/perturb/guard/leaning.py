@@ -65,8 +65,8 @@ class Leaning:
         Of the named centres.
     of : array of shape (m,)
         The atoms of some rows of the table.
-    scatter : list of arrays of shape (d, d)
-        Covariance of every atom.
+    scatter : list of arrays of shape (d, d) or (d,)
+        Covariance of every atom, or the variances alone.
     streams : Streams
         Where the starts of k-means come from.
     """
@@ -167,6 +167,9 @@ def _drawn(of: Integers, scatter: list[Floats], streams: Streams) -> Floats:
     away = np.zeros_like(drawn)
     for atom in np.unique(of):
         here = np.flatnonzero(of == atom)
+        if scatter[atom].ndim == 1:
+            away[:, here] = np.sqrt(scatter[atom])[:, None] * drawn[:, here]
+            continue
         for column in cholesky(scatter[atom]).T[:, :, None] * drawn[:, None, here]:  # one after the other
             away[:, here] += column
     return away

@@ -17,8 +17,8 @@ from sfumato.cluster.by_name import find_labels, read_clusterer
 from sfumato.cluster.lattice_kmeans import other_labels
 from sfumato.core.passes import ask
 from sfumato.core.summaries import Concluded, Summary
-from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.named import Named
+from sfumato.perturb.mechanism.collected import Collected
 
 ASKED_ROWS = 6_000  # of larger tables one draw is taken as it comes
 SOME_DRAWS = 4  # that are tried on tables for which k-means is not asked

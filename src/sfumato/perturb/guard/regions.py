@@ -129,17 +129,19 @@ class Regions(Hidden):
 
     def _distances(self, points: Floats, atoms: Integers) -> Floats:
         """Return the distance of every point to every wall of its atom's region, shape (c, rows); negative outside."""
-        return self._distances_to(points, self._walls_of(atoms))
+        return self._distances_to(points, self.walls_of(atoms))
 
-    def _walls_of(self, atoms: Integers) -> tuple[Integers, Floats, Floats]:
+    def walls_of(self, atoms: Integers) -> tuple[Integers, Floats, Floats]:
         """Return what `_distances_to` asks of rows of these atoms: own centres, lengths, and where there is no wall."""
         mine = self._own_by_clustering.take(atoms, axis=1)
         return mine, self._lengths_down.take(atoms, axis=1), self._no_wall.take(atoms, axis=1)
 
     def _distances_to(self, points: Floats, walls: tuple[Integers, Floats, Floats]) -> Floats:
+        return self._distances_of(exact_product(self.centres, self.space.steps(points)), walls)
+
+    def _distances_of(self, scores: Floats, walls: tuple[Integers, Floats, Floats]) -> Floats:
         mine, lengths, no_wall = walls
-        gaps = exact_product(self.centres, self.space.steps(points))
-        gaps -= self.halves[:, None]
+        gaps = np.subtract(scores, self.halves[:, None], out=scores)
         gaps = self._against(gaps, mine)
         gaps *= 4.0**-self.space.bits
         gaps /= lengths
@@ -155,6 +157,20 @@ class Regions(Hidden):
     def _no_wall(self) -> Floats:
         """Infinite where a centre is the atom's own one, which has no wall, and 0 elsewhere; shape (c, a)."""
         return np.where(np.arange(len(self.centres))[:, None] == self.own.T, np.inf, 0.0)
+
+    def depth_of(self, scores: Floats, walls: tuple[Integers, Floats, Floats], times: int) -> Floats:
+        """Return the distance to the nearest wall of rows that stand `times` side by side; changes `scores`.
+
+        Parameters
+        ----------
+        scores : array of shape (c, times * rows)
+            Products of the rows with the centres.
+        walls : what `walls_of` returns for the rows
+        """
+        own, lengths, no_wall = walls
+        beside = np.tile(own, (1, times)), np.tile(lengths, (1, times)), np.tile(no_wall, (1, times))
+        nearest: Floats = self._distances_of(scores, beside).min(axis=0)
+        return nearest
 
     def depth(self, inside: Floats, atoms: Integers) -> Floats:
         """Return the distance of every row to the nearest wall of its atom's region; negative outside.
@@ -204,11 +220,11 @@ class Regions(Hidden):
         moving = np.arange(points.shape[1])
         unit = 2.0**-self.space.bits
         low, high = self.low[:, None], self.high[:, None]
-        asked, walls, wanted = -1, self._walls_of(moving[:0]), np.empty((0, 0))
+        asked, walls, wanted = -1, self.walls_of(moving[:0]), np.empty((0, 0))
         for _ in range(rounds):
             of = atoms[moving]
             if len(moving) != asked:  # points only ever leave: as many as before are the same ones
-                asked, walls = len(moving), self._walls_of(of)
+                asked, walls = len(moving), self.walls_of(of)
                 wanted = np.maximum(walls[1] * (inset[moving] / 2), least)
             here = points[:, moving]
             missing = wanted - self._distances_to(here, walls)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import uniform
 from sfumato.exceptions import ParameterError
+from sfumato.perturb.guard.climbing import Standing, all_moves
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.signs import Signs
 from sfumato.perturb.guard.space import Space
@@ -23,7 +23,6 @@ _TRIES = 6
 _NEARER = 0.85  # each further try starts nearer to the anchor
 _BACK = 0.5  # and values that would have the wrong sign stay nearer to zero
 _CLIMBS = 12  # single steps that a row may take back into its region
-_MOST_CELLS = 1 << 21  # numbers that such a search may hold at once
 
 
 def column_decimals(decimals: Mapping[str, int] | int | None, facts: Facts) -> tuple[int | None, ...]:
@@ -150,10 +149,8 @@ class Settling(Hidden):
             rest = rest[depth[rest] <= 0]
         if not self.needed:
             rest = rest[:0]
-        share = max(1, _MOST_CELLS // (2 * len(self.names) ** 2))
-        for first in range(0, len(rest), share):
-            some = rest[first : first + share]
-            depth[some] = self.climb(out, some, atoms, original, depth[some])
+        if len(rest):
+            depth[rest] = self.climb(out, rest, atoms, original, depth[rest])
         bad = depth <= 0
         bad |= (out == original).all(axis=0)
         self._never_the_same(out, original)
@@ -203,38 +200,21 @@ class Settling(Hidden):
         columns : 1 or 2
             How many columns may change in one move.
         """
-        moves = self._moves(columns)
+        assert self.regions is not None
+        moves = all_moves(self.decimals, columns)
         moving = np.arange(len(some))
         for _ in range(_CLIMBS):
             at = some[moving]
-            tried = np.repeat(out[:, at][:, None, :], len(moves), axis=1)
-            for number, move in enumerate(moves):
-                for index, step in move:
-                    places = self.decimals[index] or 0
-                    tried[index, number] = np.rint((tried[index, number] + step) * 10.0**places) / 10.0**places
-            flat = tried.reshape(len(out), -1)
-            deep = self._depth(flat, np.tile(atoms[at], len(moves)), np.tile(original[:, at], len(moves)))
-            deep = deep.reshape(len(moves), -1)
-            best = deep.argmax(axis=0)
-            reached = deep[best, np.arange(len(at))]
+            standing = Standing(self.space, self.regions, self.signs, out[:, at], original[:, at], atoms[at])
+            reached, changes = standing.best(moves)
             better = reached > depth[moving]
-            out[:, at[better]] = tried[:, best[better], np.flatnonzero(better)]
+            for rows, changed, cells in changes:
+                out[changed[better[rows]], at[rows[better[rows]]]] = cells[better[rows]]
             depth[moving[better]] = reached[better]
             moving = moving[better & (reached <= 0)]
             if len(moving) == 0:
                 break
         return depth
-
-    def _moves(self, columns: int) -> list[tuple[tuple[int, float], ...]]:
-        """Return all single steps of up to so many columns: (column, step) for each."""
-        single = [
-            (index, sign * 10.0**-places)
-            for index, places in enumerate(self.decimals)
-            if places is not None
-            for sign in (-1.0, 1.0)
-        ]
-        pairs = [(one, two) for one, two in combinations(single, 2) if one[0] != two[0]] if columns > 1 else []
-        return [*((step,) for step in single), *pairs]
 
     def _never_the_same(self, out: Floats, original: Floats) -> None:
         """Move rows that still equal their originals by one step of their first rounded column."""

@@ -22,7 +22,6 @@ from sfumato.core.summaries import Concluded, Moments, Sample
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms
-from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.exposed import (
     COMPANY,
     FEWEST_ROWS,
@@ -47,6 +46,7 @@ from sfumato.perturb.guard.space import Space, find_space, other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.wanted import count_of_prototypes, has_ladder, is_count, rungs, spelled_out
 from sfumato.perturb.mechanism.base import Perturber
+from sfumato.perturb.mechanism.collected import Collected
 from sfumato.perturb.mechanism.state import FittedState
 
 # (settling, tile, rows) -> released tile, and which rows lie outside their regions
@@ -386,7 +386,7 @@ class GuardShell(Perturber):
             of = atoms.of(inside)
             return atoms.names[of], space.steps(inside if leverage is None else leverage.clip(inside, of))
 
-        tally = yield from ask(AtomMoments(values))
+        tally = yield from ask(AtomMoments(values, full=atoms.multiplied(facts.n_columns)))
         atoms = atoms.with_means(tally)
         shift = shift if leverage is None else _centres(atoms) - centres
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)

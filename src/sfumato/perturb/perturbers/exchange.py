@@ -29,7 +29,6 @@ from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space, rare_levels
 from sfumato.perturb.guard.atoms import Atoms
-from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.exposed import with_company
 from sfumato.perturb.guard.joined import Joined
 from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
@@ -39,6 +38,7 @@ from sfumato.perturb.guard.shell import GuardShell, Stored
 from sfumato.perturb.guard.space import other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
+from sfumato.perturb.mechanism.collected import Collected
 from sfumato.perturb.mechanism.grouping import Everyone, release_in_place
 
 

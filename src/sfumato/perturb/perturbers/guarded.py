@@ -16,7 +16,6 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Gathered
 from sfumato.exceptions import ParameterError
-from sfumato.perturb.guard.collected import Collected, WholeTable
 from sfumato.perturb.guard.influence import mean_noise
 from sfumato.perturb.guard.placing import place_atoms, pools
 from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
@@ -24,6 +23,7 @@ from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell, Stored
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
+from sfumato.perturb.mechanism.collected import Collected, WholeTable
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,7 +20,6 @@ from sfumato.core.stream import Streams
 from sfumato.core.tiles import spans
 from sfumato.perturb.guard.across import mix_collected, narrow_companies
 from sfumato.perturb.guard.atoms import AtomMoments, Atoms, part_rows
-from sfumato.perturb.guard.collected import Collected
 from sfumato.perturb.guard.influence import mean_noise
 from sfumato.perturb.guard.leaning import FEWEST_ROWS, LOOKED_ROWS, MORE_NOISE, Leaning
 from sfumato.perturb.guard.placing import Placed, place_atoms, pools
@@ -31,6 +30,7 @@ from sfumato.perturb.guard.shell import Found, GuardShell, Stored
 from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, scatter_of
 from sfumato.perturb.guard.trial import GOOD, SMALL_ROWS, TRIED_ROWS, Trial
 from sfumato.perturb.guard.wanted import usual_spread
+from sfumato.perturb.mechanism.collected import Collected
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,7 +233,7 @@ class AtomMixing(GuardShell):
         streams = _streams_of_draw(root, draw)
         atoms, d = found.atoms, facts.n_columns
         small = self._small(atoms)
-        drawn = ~small & (atoms.counts >= max(2 * d + 10, 40))
+        drawn = atoms.drawn_anew(small, d)
         collected, draws = yield from ask_both(*self._second_pass(found, drawn, streams))
         numbers, rows, of = collected.sorted(d)
         pool = pools(atoms, small, int(self.min_atom))
