@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import ModuleType
 from typing import ClassVar, Self
 
@@ -67,7 +68,6 @@ class Guard(Hidden):
         self._regions, self._targets, self._counts, self._scatter = regions, targets, counts, scatter
         self._near = regions.nearness(targets)
         self._near_of_atoms = np.ascontiguousarray(self._near.T)
-        self._centres_down = np.ascontiguousarray(regions.centres.T)
         self.steps: list[Step] = []
 
     @property
@@ -100,11 +100,19 @@ class Guard(Hidden):
             shift[:], factor[:] = step.shift, step.factor
         out = np.empty(rows.shape)
         fast.guard_rows(
-            np.ascontiguousarray(rows), np.ascontiguousarray(atoms), self._targets, self._near_of_atoms, regions.own,
-            self._centres_down, regions.low, regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN, shifts, factors,
-            clip, out,
+            rows, atoms, self._targets, self._near_of_atoms, regions.own, regions.centres, *self._walls, regions.low,
+            regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN, shifts, factors, clip, out,
         )  # fmt: skip
         return out
+
+    @cached_property
+    def _walls(self) -> tuple[Integers, Floats]:
+        """The walls of every atom, the nearest first, and what share of the way there a step takes at most."""
+        regions = self._regions
+        steep = self._near_of_atoms * regions.lengths * 2.0**regions.space.bits
+        steep[regions.own == np.arange(len(regions.centres))] = 0.0
+        order = np.argsort(-steep, axis=1, kind="stable")
+        return order, np.take_along_axis(steep, order, axis=1)
 
     def _replayed(self, rows: Floats, atoms: Integers) -> Floats:
         for step in self.steps:
