@@ -263,7 +263,8 @@ def test_rounds_of_the_guard(seed, rows, columns, bounded, scale) -> None:
             seen = Displacement(guard, lambda tile, _: (tile, atoms))
             seen.add(proposed, RowRange(0, rows))
             guard.learn(seen)
-        return guard.clipped(inside, of), guard.finished(inside, of), seen.mean(), seen.squares()
+        deep = regions.depth(inside, of), regions.depth(targets.T, np.arange(12))
+        return guard.clipped(inside, of), guard.finished(inside, of), seen.mean(), seen.squares(), *deep
 
     same_bits(run)
 

@@ -171,8 +171,8 @@ class Regions(Hidden):
         if fast is not None:
             found = np.empty(inside.shape[1])
             fast.depths(
-                inside, atoms, self.space.bits, LARGEST_STEPS, self.centres, self.halves, self.own, self.lengths,
-                self.low, self.high, found,
+                np.ascontiguousarray(inside), np.ascontiguousarray(atoms), self.space.bits, LARGEST_STEPS, self.centres,
+                self.halves, self.own, self.lengths, self.low, self.high, found,
             )  # fmt: skip
             return found
         nearest: Floats = self._distances(inside, atoms).min(axis=0)

@@ -100,8 +100,9 @@ class Guard(Hidden):
             shift[:], factor[:] = step.shift, step.factor
         out = np.empty(rows.shape)
         fast.guard_rows(
-            rows, atoms, self._targets, self._near_of_atoms, regions.own, regions.centres, *self._walls, regions.low,
-            regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN, shifts, factors, clip, out,
+            np.ascontiguousarray(rows), np.ascontiguousarray(atoms), self._targets, self._near_of_atoms, regions.own,
+            regions.centres, *self._walls, regions.low, regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN,
+            shifts, factors, clip, out,
         )  # fmt: skip
         return out
 
