@@ -29,13 +29,13 @@ from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.small_rows import Met, meet
 from sfumato.perturb.exchange.space import MixedSpace, categories, find_mixed_space, rare_levels
 from sfumato.perturb.guard.atoms import Atoms
-from sfumato.perturb.guard.collected import Collected
+from sfumato.perturb.guard.collected import Collected, Stored
 from sfumato.perturb.guard.exposed import with_company
 from sfumato.perturb.guard.joined import Joined
 from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.settle import column_decimals
-from sfumato.perturb.guard.shell import GuardShell, Stored
+from sfumato.perturb.guard.shell import GuardShell
 from sfumato.perturb.guard.space import other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
