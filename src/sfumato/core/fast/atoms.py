@@ -74,11 +74,13 @@ def draw_rows(
 def add_displacements(
     rows: Any, atoms: Any, targets: Any, unit: float, coarse_unit: float, largest: float, sums: Any, squares: Any
 ) -> None:
-    """Add how far rows are from the targets of their atoms, in whole steps, and the squares in coarser ones."""
+    """Add how far rows of atoms are from their targets, in whole steps, and the squares in coarser ones."""
     d, n = rows.shape
     for column in range(d):
         values = rows[column]
         for i in range(n):
+            if atoms[i] < 0:
+                continue
             moved = values[i] - targets[atoms[i], column]
             sums[column, atoms[i]] += np.int64(min(max(np.rint(moved * unit), -largest), largest))
             step = np.int64(min(max(np.rint(moved * coarse_unit), -largest), largest))

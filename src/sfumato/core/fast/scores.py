@@ -43,16 +43,20 @@ def two_scores(
 
 @compiled
 def by_group(of: Any, groups: int, order: Any, edges: Any) -> None:
-    """Write the places of the rows of each group behind one another, and where each group begins and ends."""
+    """Write the places of the rows of each group behind one another, and where each group begins and ends.
+
+    Rows of negative groups are left out.
+    """
     edges[:] = 0
     for i in range(len(of)):
-        edges[of[i] + 1] += 1
+        edges[of[i] + 1] += of[i] >= 0
     for group in range(groups):
         edges[group + 1] += edges[group]
     at = edges[:-1].copy()
     for i in range(len(of)):
-        order[at[of[i]]] = i
-        at[of[i]] += 1
+        if of[i] >= 0:
+            order[at[of[i]]] = i
+            at[of[i]] += 1
 
 
 @compiled

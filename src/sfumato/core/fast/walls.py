@@ -36,7 +36,7 @@ def guard_rows(
     clip_once_more: bool,
     out: Any,
 ) -> None:
-    """Write proposed rows after the guard's rounds; see `perturb.guard.rounds.Guard` and `Regions.clip`.
+    """Write proposed rows of atoms after the guard's rounds; see `perturb.guard.rounds.Guard` and `Regions.clip`.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ def guard_rows(
     rounds = len(factors)
     order, edges = np.empty(n, dtype=np.int64), np.empty(len(targets) + 1, dtype=np.int64)
     by_group(atoms, len(targets), order, edges)
-    lengths = _lengths(rows, atoms, targets)
     part, way, steps, share = np.empty((d, WIDE)), np.empty((d, WIDE)), np.empty((d, WIDE)), np.empty(PIECE)
     longest = np.empty(PIECE)
     for atom in range(len(targets)):
         start = targets[atom]
         group = order[edges[atom] : edges[atom + 1]]
-        group = group[np.argsort(-lengths[group])]  # rows that go far first: the others come near to few walls
+        # rows that go far first: the others come near to few walls
+        group = group[np.argsort(-_lengths(rows, group, start))]
         for begin in range(0, len(group), PIECE):
             places = group[begin : begin + PIECE]
             m = take_rows(rows, places, part)
@@ -78,13 +78,13 @@ def guard_rows(
 
 
 @compiled
-def _lengths(rows: Any, atoms: Any, targets: Any) -> Any:
-    """Return how far every row is from its target, squared."""
-    squares = np.zeros(len(atoms))
+def _lengths(rows: Any, group: Any, start: Any) -> Any:
+    """Return how far some rows are from their target, squared."""
+    squares = np.zeros(len(group))
     for column in range(len(rows)):
         values = rows[column]
-        for i in range(len(atoms)):
-            away = values[i] - targets[atoms[i], column]
+        for i in range(len(group)):
+            away = values[group[i]] - start[column]
             squares[i] += away * away
     return squares
 

@@ -366,8 +366,7 @@ class AtomMixing(GuardShell):
         found, guard = fitted.found, fitted.guard
         streams = _streams_of_draw(streams, fitted.draw)
         proposed, of, drawn = self._proposed(found, guard, fitted.scatters, tile, rows, streams)
-        released = np.empty_like(proposed)
-        released[:, drawn] = guard.finished(proposed[:, drawn], of[drawn]) if self.guard else proposed[:, drawn]
+        released = guard.finished(proposed, np.where(drawn, of, -1)) if self.guard else proposed
         released[:, ~drawn] = fitted.stored.find(rows.labels()[~drawn])
         out, bad = fitted.settling.finish(released, guard.targets, of, tile, rows, streams)
         if fitted.singles:
