@@ -114,3 +114,55 @@ def group_moments(steps: Any, order: Any, edges: Any, cross: bool, sums: Any, pr
             for i in range(d):
                 for j in range(i):
                     products[group, j, i] = products[group, i, j]
+
+
+@compiled
+def turn_by_chance(rows: Any, draws: Any) -> None:
+    """Turn the rows of a group by a random orthogonal matrix, in place; see `perturb.guard.spread.mix_rows`."""
+    d, n = rows.shape
+    ones, vector, products = np.full(n, 1.0 / np.sqrt(float(n))), np.empty(n), np.empty(n)
+    ones[0] += 1.0
+    _reflect(rows, 0, ones, products)
+    used = 0
+    for size in range(n - 1, 1, -1):
+        for i in range(size):
+            vector[i] = draws[used + i]
+            products[i] = vector[i] * vector[i]
+        used += size
+        first, length = vector[0], np.sqrt(_folded_sum(products[:size]))
+        vector[0] += length if first >= 0.0 else -length
+        _reflect(rows, n - size, vector[:size], products)
+        if first >= 0.0:
+            for column in range(d):
+                rows[column, n - size] *= -1.0
+    if draws[used] < 0.0:
+        for column in range(d):
+            rows[column, n - 1] *= -1.0
+    _reflect(rows, 0, ones, products)
+
+
+@compiled
+def _reflect(rows: Any, begin: int, vector: Any, products: Any) -> None:
+    size = len(vector)
+    for i in range(size):
+        products[i] = vector[i] * vector[i]
+    factor = 2.0 / _folded_sum(products[:size])
+    for column in range(len(rows)):
+        values = rows[column, begin:]
+        for i in range(size):
+            products[i] = values[i] * vector[i]
+        weight = _folded_sum(products[:size]) * factor
+        for i in range(size):
+            values[i] -= weight * vector[i]
+
+
+@compiled
+def _folded_sum(values: Any) -> Any:
+    """Return a sum in the order of `core.linear.fixed_order_sum`; the values are written over."""
+    length = len(values)
+    while length > 1:
+        half = (length + 1) // 2
+        for i in range(length - half):
+            values[i] += values[half + i]
+        length = half
+    return values[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, label_rows
+from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, label_rows, turn_by_chance
 from sfumato.core.fast.clusters import (
     exact_parts,
     keep_least,
@@ -57,6 +57,7 @@ __all__ = [
     "table_law",
     "turn",
     "turn_back",
+    "turn_by_chance",
     "turn_rows",
     "two_nearest_squares",
     "weighted_rounds",
