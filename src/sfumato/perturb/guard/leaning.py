@@ -136,10 +136,7 @@ class Leaning:
     def _of_rivals(self, asked: _Asked, tried: Floats, name: str, starts: int) -> Plan[list[_Demand]]:
         index, atoms, of = asked.place, self._atoms, self._of
         k, own = atoms.named.sizes[index], atoms.labels[of, index]
-        rows = tried * asked.factors[:, None]
-        bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
-        steps = np.ascontiguousarray(to_steps(rows, bits))
-        centres, cost = _as_named(steps, own, k)
+        ((steps, bits, centres, cost),) = yield [Task(float(k), partial(_as_named, tried, asked.factors, own, k))]
         draws = uniform(self._streams.scalars("leaning", f"{index} {name}", 3 * k * starts)).reshape(starts, 3 * k)
         known = [centres, *(to_steps(one, bits) for one in self._rivals[index])]
         begun = [Task(float(k), partial(_begun, steps, k, draw)) for draw in draws]
@@ -193,13 +190,17 @@ def _asked(named: Named) -> list[_Asked]:
     return found
 
 
-def _as_named(steps: Floats, labels: Integers, k: int) -> tuple[Floats, float]:
-    """Return the centres of clusters on the lattice, and what they cost."""
+def _as_named(tried: Floats, factors: Floats, labels: Integers, k: int) -> tuple[Floats, int, Floats, float]:
+    """Return rows on a lattice, its bits, the centres of their clusters there, and what the clusters cost."""
+    rows = tried * factors[:, None]
+    bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
+    steps = np.ascontiguousarray(to_steps(rows, bits))
     counts = np.maximum(np.bincount(labels, minlength=k), 1)
     # whole numbers below 2^53: exact
     sums = np.stack([np.bincount(labels, weights=row, minlength=k) for row in steps], axis=1)
     squares = float(fixed_order_sum((steps * steps).ravel()))
-    return np.rint(sums / counts[:, None]), squares - float(fixed_order_sum((sums * sums / counts[:, None]).ravel()))
+    cost = squares - float(fixed_order_sum((sums * sums / counts[:, None]).ravel()))
+    return steps, bits, np.rint(sums / counts[:, None]), cost
 
 
 def _deviations(rows: Floats) -> Floats:
