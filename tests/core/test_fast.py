@@ -27,7 +27,7 @@ from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Displacement, Guard
 from sfumato.perturb.guard.space import Space
-from sfumato.perturb.guard.spread import Scatter, Scatters
+from sfumato.perturb.guard.spread import Scatter, Scatters, haar_words, mix_rows
 from sfumato.perturb.intervals.counts import IntervalCounts
 from sfumato.perturb.perturbers.intervals import IntervalResampling
 
@@ -263,7 +263,8 @@ def test_rounds_of_the_guard(seed, rows, columns, bounded, scale) -> None:
             seen = Displacement(guard, lambda tile, _: (tile, atoms))
             seen.add(proposed, RowRange(0, rows))
             guard.learn(seen)
-        return guard.clipped(inside, of), guard.finished(inside, of), seen.mean(), seen.squares()
+        deep = regions.depth(inside, of), regions.depth(targets.T, np.arange(12))
+        return guard.clipped(inside, of), guard.finished(inside, of), seen.mean(), seen.squares(), *deep
 
     same_bits(run)
 
@@ -291,6 +292,15 @@ def test_labels_draws_and_moments_of_atoms(seed, rows, columns, largest) -> None
     for at, atom in enumerate(np.unique(atoms)):
         assert (sums[at] == steps[:, atoms == atom].sum(axis=1)).all()
         assert (products[at] == steps[:, atoms == atom] @ steps[:, atoms == atom].T).all()
+
+
+@given(seeds, st.integers(1, 40), st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_groups_turned_by_chance(seed, rows, columns) -> None:
+    rng = np.random.default_rng(seed)
+    deviations = tile_of([1.5, -3.0, 0.0, 1e9], columns, seed, rows)
+    words = rng.integers(0, 2**64, haar_words(rows, columns), dtype=np.uint64)
+    same_bits(lambda: [mix_rows(deviations, words)])
 
 
 def test_tiles_may_be_cut_anywhere_and_shared_among_threads() -> None:

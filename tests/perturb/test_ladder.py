@@ -8,10 +8,12 @@ import pytest
 from sklearn.cluster import KMeans
 
 import sfumato as sf
+from sfumato.core.rows import RowRange
 from sfumato.exceptions import ParameterError
 from sfumato.metrics import misclassification_rate
 from sfumato.perturb import AtomExchange, AtomMixing
 from sfumato.perturb.exchange.setting import Setting
+from sfumato.perturb.guard import collected
 from sfumato.perturb.guard.atoms import Atoms, atom_codes
 from sfumato.perturb.guard.joined import DETAILS, Inside, detail_of, join_atoms
 from sfumato.perturb.guard.named import Named
@@ -198,3 +200,21 @@ def test_the_owner_is_told_what_was_kept_and_a_policy_sets_the_dial(people, tmp_
     assert again.parameters["detail"] == "fine"
     with pytest.raises(sf.exceptions.PolicyError, match="keeps no ladder"):
         sf.release(tmp_path / "in.csv", tmp_path / "no.csv", method="rdp", detail="fine", key=tmp_path / "k")
+
+
+@pytest.mark.parametrize("rows", [0, 1000])
+def test_what_is_remembered_of_rows_between_passes_changes_nothing_and_is_forgotten(people, fitted, monkeypatch, rows):
+    remembering, released = fitted[AtomMixing, "ladder"]
+    monkeypatch.setattr(collected, "_SEEN", rows)
+    again = AtomMixing(draws=1, insecure_seed=5).fit_transform(people, threads=3)
+    assert np.asarray(again).tobytes() == released.tobytes()
+    # other values under the same numbers are looked at anew
+    assert remembering._fitted_state().fitted.found.seen is None
+
+
+def test_atoms_of_rows_are_known_when_all_of_them_have_been_seen() -> None:
+    seen = collected.Seen(10)
+    seen.learn(RowRange(2, 5), np.array([7, 0, 3]))
+    assert seen.of(RowRange(2, 5)).tolist() == [7, 0, 3]
+    assert seen.of(RowRange(4, 6)) is None
+    assert seen.of(RowRange(8, 11)) is None

@@ -186,8 +186,8 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
                 coverage.add(rows.start, rows.stop)
             pieces = pieces_for(len(batch), template.block_rows, threads)
             if threads > 1 and len(pieces) > 1:
-                shares = [(worker, batch, pieces[i::threads]) for i, worker in enumerate(workers)]
-                list(pool.map(_add_pieces, *zip(*shares, strict=True)))
+                left = iter(pieces)  # taken one by one: nobody waits for a thread that the system has kept waiting
+                list(pool.map(lambda worker, batch=batch, left=left: _add_pieces(worker, batch, left), workers))
             else:
                 _add_pieces(total, batch, pieces)
         while workers:  # pairs side by side: what has been counted may be as large as a table
@@ -198,7 +198,7 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
     return total, coverage
 
 
-def _add_pieces(summary: Summary, batch: Batch, pieces: list[tuple[int, int]]) -> None:
+def _add_pieces(summary: Summary, batch: Batch, pieces: Iterable[tuple[int, int]]) -> None:
     for start, stop in pieces:
         summary.add(batch.tile(start, stop), batch.rows.part(start, stop))
 

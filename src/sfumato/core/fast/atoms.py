@@ -1,4 +1,4 @@
-"""What mixing computes for every row: its labels and code, its draw, the guard's rounds, and the moments of atoms.
+"""What mixing computes for every row: its labels and code, its draw, and the moments of atoms.
 
 One sweep over a piece of rows each, without the interpreter's lock. Products are those of whole numbers, so exact in
 any order; everything else is in the order of numpy's side (`perturb.guard`).
@@ -11,42 +11,39 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.fast.compile import compiled
+from sfumato.core.fast.scores import PIECE, WIDE, by_group, take_rows, two_scores
 
-_PIECE = 512  # rows whose scores stay in the first-level cache
 _EXACT_ROWS = 8192  # products of so many steps of up to 2^20 stay below 2^53
 
 
 @compiled
 def label_rows(steps: Any, pulls: Any, halves: Any, sizes: Any, labels: Any) -> None:
     """Write the label of every row in every clustering: that of the most p.x - h, the first of several."""
-    d, n = steps.shape
-    total, most = np.empty(_PIECE), np.empty(_PIECE)
-    best = np.empty(_PIECE, dtype=np.int64)
-    for start in range(0, n, _PIECE):
-        m = min(_PIECE, n - start)
-        first = 0
+    n = steps.shape[1]
+    first, second, most, best = np.empty(PIECE), np.empty(PIECE), np.empty(PIECE), np.empty(PIECE)
+    for start in range(0, n, PIECE):
+        stop = min(start + PIECE, n)
+        m, begin = stop - start, 0
         for clustering in range(len(sizes)):
-            for j in range(sizes[clustering]):
-                half = halves[first + j]
-                for i in range(m):
-                    total[i] = -half
-                for column in range(d):
-                    values, pull = steps[column, start : start + m], pulls[first + j, column]
-                    for i in range(m):
-                        total[i] += pull * values[i]
-                if j == 0:
-                    for i in range(m):
-                        best[i] = 0
-                        most[i] = total[i]
-                else:
-                    for i in range(m):
-                        better = total[i] > most[i]
-                        best[i] = j if better else best[i]
-                        most[i] = total[i] if better else most[i]
-            target_labels = labels[clustering, start : start + m]
+            end = begin + sizes[clustering]
             for i in range(m):
-                target_labels[i] = best[i]
-            first += sizes[clustering]
+                most[i] = -np.inf
+                best[i] = 0.0
+            for j in range(begin, end, 2):
+                other = min(j + 1, end - 1)
+                two_scores(steps, start, stop, pulls[j], pulls[other], halves[j], halves[other], first, second)
+                label, next_label = float(j - begin), float(other - begin)
+                for i in range(m):
+                    better = first[i] > most[i]
+                    best[i] = label if better else best[i]
+                    most[i] = first[i] if better else most[i]
+                    better = second[i] > most[i]
+                    best[i] = next_label if better else best[i]
+                    most[i] = second[i] if better else most[i]
+            target = labels[clustering, start:stop]
+            for i in range(m):
+                target[i] = np.int64(best[i])
+            begin = end
 
 
 @compiled
@@ -55,103 +52,35 @@ def draw_rows(
 ) -> None:
     """Write the drawn rows: target + (matrix times draws, in its unit, less the centre of the draws)."""
     d, n = steps.shape
-    total, row = np.empty(d), np.empty(d)
-    for i in range(n):
-        at = place[atoms[i]]
+    order, edges = np.empty(n, dtype=np.int64), np.empty(len(targets) + 1, dtype=np.int64)
+    by_group(atoms, len(targets), order, edges)
+    part, first, second = np.empty((d, WIDE)), np.empty(PIECE), np.empty(PIECE)
+    for atom in range(len(targets)):
+        at = place[atom]
         if at < 0:
             continue
-        for column in range(d):
-            row[column] = steps[column, i]
-        for out in range(d):
-            sum_of = 0.0
-            for column in range(d):
-                sum_of += matrices[at, out, column] * row[column]
-            total[out] = sum_of
-        for out in range(d):
-            proposed[out, i] = targets[atoms[i], out] + (total[out] * units[at] - centres[at, out])
-
-
-@compiled
-def guard_rows(
-    rows: Any,
-    atoms: Any,
-    targets: Any,
-    near: Any,
-    own: Any,
-    centres_down: Any,
-    low: Any,
-    high: Any,
-    bits: int,
-    largest: float,
-    margin: float,
-    shifts: Any,
-    factors: Any,
-    clip_once_more: bool,
-    out: Any,
-) -> None:
-    """Write proposed rows after the guard's rounds; see `perturb.guard.rounds.Guard` and `Regions.clip`.
-
-    Parameters
-    ----------
-    near, own : arrays of shape (a, c)
-    centres_down : array of shape (d, c)
-    shifts, factors : arrays of shape (rounds, a, d) and (rounds, a)
-    """
-    d, n = rows.shape
-    c = centres_down.shape[1]
-    up, limit = 2.0**bits, largest * 2.0**-bits
-    row, way, scores = np.empty(d), np.empty(d), np.empty(c)
-    rounds = len(factors)
-    for i in range(n):
-        atom = atoms[i]
-        start = targets[atom]
-        for column in range(d):
-            row[column] = rows[column, i]
-        for turn in range(rounds + 1 if clip_once_more else rounds):
-            farthest = 0.0
-            for column in range(d):
-                way[column] = row[column] - start[column]
-                farthest = max(farthest, abs(way[column]))
-            shrink = limit / farthest if farthest > limit else 1.0
-            scores[:] = 0.0
-            for column in range(d):
-                way[column] *= shrink
-                step = min(max(np.rint(way[column] * up), -largest), largest)
-                line = centres_down[column]
-                for j in range(c):
-                    scores[j] += line[j] * step
-            least = np.inf
-            mine, nearness = own[atom], near[atom]
-            for j in range(c):
-                speed = (scores[mine[j]] - scores[j]) * nearness[j]
-                least = min(least, speed)
-            reach = 1.0 / -least if -least > 0.0 else np.inf
-            for column in range(d):
-                if np.isfinite(high[column]) and way[column] > 0.0:
-                    reach = min(reach, max(high[column] - start[column], 0.0) / way[column])
-                if np.isfinite(low[column]) and -way[column] > 0.0:
-                    reach = min(reach, max(start[column] - low[column], 0.0) / -way[column])
-            share = min(1.0, margin * reach)
-            for column in range(d):
-                row[column] = way[column] * share + start[column]
-            if turn < rounds:
-                for column in range(d):
-                    row[column] = start[column] + factors[turn, atom] * (
-                        row[column] - start[column] - shifts[turn, atom, column]
-                    )
-        for column in range(d):
-            out[column, i] = row[column]
+        for start in range(edges[atom], edges[atom + 1], PIECE):
+            rows = order[start : min(start + PIECE, edges[atom + 1])]
+            m = take_rows(steps, rows, part)
+            for column in range(0, d, 2):
+                other = min(column + 1, d - 1)
+                two_scores(part, 0, m, matrices[at, column], matrices[at, other], 0.0, 0.0, first, second)
+                for i in range(len(rows)):
+                    proposed[column, rows[i]] = targets[atom, column] + (first[i] * units[at] - centres[at, column])
+                    proposed[other, rows[i]] = targets[atom, other] + (second[i] * units[at] - centres[at, other])
 
 
 @compiled
 def add_displacements(
     rows: Any, atoms: Any, targets: Any, unit: float, coarse_unit: float, largest: float, sums: Any, squares: Any
 ) -> None:
-    """Add how far rows are from the targets of their atoms, in whole steps, and the squares in coarser ones."""
+    """Add how far rows of atoms are from their targets, in whole steps, and the squares in coarser ones."""
     d, n = rows.shape
     for column in range(d):
         values = rows[column]
         for i in range(n):
+            if atoms[i] < 0:
+                continue
             moved = values[i] - targets[atoms[i], column]
             sums[column, atoms[i]] += np.int64(min(max(np.rint(moved * unit), -largest), largest))
             step = np.int64(min(max(np.rint(moved * coarse_unit), -largest), largest))
@@ -186,3 +115,55 @@ def group_moments(steps: Any, order: Any, edges: Any, cross: bool, sums: Any, pr
             for i in range(d):
                 for j in range(i):
                     products[group, j, i] = products[group, i, j]
+
+
+@compiled
+def turn_by_chance(rows: Any, draws: Any) -> None:
+    """Turn the rows of a group by a random orthogonal matrix, in place; see `perturb.guard.spread.mix_rows`."""
+    d, n = rows.shape
+    ones, vector, products = np.full(n, 1.0 / np.sqrt(float(n))), np.empty(n), np.empty(n)
+    ones[0] += 1.0
+    _reflect(rows, 0, ones, products)
+    used = 0
+    for size in range(n - 1, 1, -1):
+        for i in range(size):
+            vector[i] = draws[used + i]
+            products[i] = vector[i] * vector[i]
+        used += size
+        first, length = vector[0], np.sqrt(_folded_sum(products[:size]))
+        vector[0] += length if first >= 0.0 else -length
+        _reflect(rows, n - size, vector[:size], products)
+        if first >= 0.0:
+            for column in range(d):
+                rows[column, n - size] *= -1.0
+    if draws[used] < 0.0:
+        for column in range(d):
+            rows[column, n - 1] *= -1.0
+    _reflect(rows, 0, ones, products)
+
+
+@compiled
+def _reflect(rows: Any, begin: int, vector: Any, products: Any) -> None:
+    size = len(vector)
+    for i in range(size):
+        products[i] = vector[i] * vector[i]
+    factor = 2.0 / _folded_sum(products[:size])
+    for column in range(len(rows)):
+        values = rows[column, begin:]
+        for i in range(size):
+            products[i] = values[i] * vector[i]
+        weight = _folded_sum(products[:size]) * factor
+        for i in range(size):
+            values[i] -= weight * vector[i]
+
+
+@compiled
+def _folded_sum(values: Any) -> Any:
+    """Return a sum in the order of `core.linear.fixed_order_sum`; the values are written over."""
+    length = len(values)
+    while length > 1:
+        half = (length + 1) // 2
+        for i in range(length - half):
+            values[i] += values[half + i]
+        length = half
+    return values[0]

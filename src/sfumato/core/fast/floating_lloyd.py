@@ -12,9 +12,9 @@ import numpy as np
 
 from sfumato.core.fast.clusters import _closer_rows
 from sfumato.core.fast.compile import compiled
-from sfumato.core.fast.lloyd import _distance, _set_aside, _two_nearest, _ways
+from sfumato.core.fast.lloyd import bounds_of, left_waiting, open_rows, square_lengths, two_nearest
+from sfumato.core.fast.scores import PIECE, WIDE, take_rows
 
-_PIECE = 512  # rows whose distances stay in the first-level cache
 _FEW = 8  # rounds in which bounds save less than they cost
 _SLACK = 1e-6  # of the longest row; distances that come from squares err by far less
 
@@ -61,24 +61,24 @@ def weighted_rounds(columns: Any, weights: Any, centres: Any, rounds: int, limit
     """
     d, n = columns.shape
     k = len(centres)
-    rows, squares = np.empty((n, d)), np.zeros(n)
+    squares = square_lengths(columns)
+    rows = np.empty((n, d))
     near, far = np.empty(n), np.empty(n)
-    best = np.empty(_PIECE, dtype=np.int64)
-    least, second, total = np.empty(_PIECE), np.empty(_PIECE), np.empty(_PIECE)
-    for start in range(0, n, _PIECE):
-        stop = min(start + _PIECE, n)
+    best = np.empty(PIECE, dtype=np.int64)
+    least, second = np.empty(PIECE), np.empty(PIECE)
+    for start in range(0, n, PIECE):
+        stop = min(start + PIECE, n)
         for column in range(d):
-            values, square = columns[column, start:stop], squares[start:stop]
+            values = columns[column, start:stop]
             for i in range(stop - start):
                 rows[start + i, column] = values[i]
-                square[i] += values[i] * values[i]
-        _two_nearest(columns, start, stop, centres, best, least, second, total)
+        two_nearest(columns, start, stop, centres, best, least, second)
         for i in range(stop - start):
             labels[start + i] = best[i]
     slack = _SLACK * np.sqrt(squares.max())
     counts, sums, moved = np.empty(k), np.empty((k, d)), np.empty((k, d))
     ways, farther, alone = np.empty(k), np.empty(k), np.empty(k)
-    part, waiting, apart = np.empty((d, _PIECE)), np.empty(_PIECE, dtype=np.int64), np.empty(_PIECE)
+    part, waiting, everyone = np.empty((d, WIDE)), np.empty(2 * PIECE, dtype=np.int64), np.arange(n)
     bounded = False
     for turn in range(rounds):
         _weighted_sums(rows, weights, labels, counts, sums)
@@ -90,39 +90,21 @@ def weighted_rounds(columns: Any, weights: Any, centres: Any, rounds: int, limit
                 shift += away * away
         changed, held = False, 0
         if bounded:
-            _ways(centres, moved, ways, farther, alone)
+            bounds_of(centres, moved, ways, farther, alone)
         centres[:] = moved
-        for start in range(0, n, _PIECE):
-            stop = min(start + _PIECE, n)
-            count = stop - start
-            if bounded:
-                count = 0
-                for i in range(start, stop):
-                    own = labels[i]
-                    near[i] += ways[own]
-                    far[i] -= farther[own]
-                    apart[i - start] = max(far[i], alone[own]) - slack
-                    count += near[i] >= apart[i - start]
-            if 2 * count > stop - start:  # most of them: measuring all is faster than to pick them out
-                _two_nearest(columns, start, stop, centres, best, least, second, total)
-                for i in range(stop - start):
-                    at = start + i
-                    near[at] = np.sqrt(max(least[i] + squares[at], 0.0))
-                    far[at] = np.sqrt(max(second[i] + squares[at], 0.0))
-                    changed = changed or labels[at] != best[i]
-                    labels[at] = best[i]
+        for start in range(0, n, PIECE):
+            stop = min(start + PIECE, n)
+            if not bounded:
+                two_nearest(columns, start, stop, centres, best, least, second)
+                changed |= _take(everyone[start:stop], best, least, second, squares, near, far, labels)
                 continue
-            for i in range(start, stop):
-                if near[i] >= apart[i - start]:
-                    near[i] = _distance(rows, i, centres, labels[i])
-                if near[i] >= apart[i - start]:
-                    held = _set_aside(rows, i, part, waiting, held)
-                if held == _PIECE:
-                    _two_nearest(part, 0, held, centres, best, least, second, total)
-                    changed |= _take_all(waiting, held, best, least, second, squares, near, far, labels)
-                    held = 0
-        _two_nearest(part, 0, held, centres, best, least, second, total)
-        changed |= _take_all(waiting, held, best, least, second, squares, near, far, labels)
+            held = open_rows(start, stop, labels, ways, farther, alone, slack, near, far, waiting, held)
+            while held >= PIECE or (stop == n and held > 0):
+                measured = waiting[: min(held, PIECE)]
+                m = take_rows(columns, measured, part)
+                two_nearest(part, 0, m, centres, best, least, second)
+                changed |= _take(measured, best, least, second, squares, near, far, labels)
+                held = left_waiting(waiting, held)
         if not changed or shift <= limit:
             break
         bounded = turn + 1 >= _FEW
@@ -149,13 +131,11 @@ def _weighted_sums(rows: Any, weights: Any, labels: Any, counts: Any, sums: Any)
 
 
 @compiled
-def _take_all(
-    waiting: Any, held: int, best: Any, least: Any, second: Any, squares: Any, near: Any, far: Any, labels: Any
-) -> bool:
+def _take(measured: Any, best: Any, least: Any, second: Any, squares: Any, near: Any, far: Any, labels: Any) -> bool:
     """Write down what was measured of rows; tell whether one changes its cluster."""
     changed = False
-    for at in range(held):
-        row = waiting[at]
+    for at in range(len(measured)):
+        row = measured[at]
         near[row] = np.sqrt(max(least[at] + squares[row], 0.0))
         far[row] = np.sqrt(max(second[at] + squares[row], 0.0))
         changed = changed or labels[row] != best[at]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, guard_rows, label_rows
+from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, label_rows, turn_by_chance
 from sfumato.core.fast.clusters import (
     exact_parts,
     keep_least,
@@ -24,6 +24,7 @@ from sfumato.core.fast.compile import compiled
 from sfumato.core.fast.floating_lloyd import weighted_rounds, weighted_starts
 from sfumato.core.fast.lloyd import few_lloyd_rounds, lloyd_rounds
 from sfumato.core.fast.summing import changed_cells, grid_steps, lane_sum, turn_back, turn_rows
+from sfumato.core.fast.walls import depths, guard_rows
 
 __all__ = [
     "add_displacements",
@@ -33,6 +34,7 @@ __all__ = [
     "add_uniform",
     "changed_cells",
     "count_intervals",
+    "depths",
     "draw_in_clusters",
     "draw_rows",
     "exact_parts",
@@ -55,6 +57,7 @@ __all__ = [
     "table_law",
     "turn",
     "turn_back",
+    "turn_by_chance",
     "turn_rows",
     "two_nearest_squares",
     "weighted_rounds",

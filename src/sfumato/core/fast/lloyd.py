@@ -13,8 +13,8 @@ import numpy as np
 
 from sfumato.core.fast.clusters import exact_parts
 from sfumato.core.fast.compile import compiled
+from sfumato.core.fast.scores import PIECE, WIDE, take_rows, two_scores
 
-_PIECE = 512  # rows whose distances stay in the first-level cache
 _SLACK = 2.0**-8  # steps; the bounds are sums of at most some hundred doubles below 2^27, so they err by far less
 
 
@@ -26,29 +26,25 @@ def lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, counts: Any
     """
     d, n = steps.shape
     k = len(centres)
-    rows = np.empty((n, d))
-    squares = np.zeros(n)
+    squares = square_lengths(steps)
     near, far = np.empty(n), np.empty(n)  # bounds: at most so far from the own centre, at least from all others
-    best = np.empty(_PIECE, dtype=np.int64)
-    least, second, total = np.empty(_PIECE), np.empty(_PIECE), np.empty(_PIECE)
-    for start in range(0, n, _PIECE):
-        stop = min(start + _PIECE, n)
-        for column in range(d):
-            values, square = steps[column, start:stop], squares[start:stop]
-            for i in range(stop - start):
-                rows[start + i, column] = values[i]
-                square[i] += values[i] * values[i]
-        _two_nearest(steps, start, stop, centres, best, least, second, total)
+    best = np.empty(PIECE, dtype=np.int64)
+    least, second = np.empty(PIECE), np.empty(PIECE)
+    for start in range(0, n, PIECE):
+        stop = min(start + PIECE, n)
+        two_nearest(steps, start, stop, centres, best, least, second)
         for i in range(stop - start):
             labels[start + i] = best[i]
             near[start + i] = np.sqrt(least[i] + squares[start + i])
             far[start + i] = np.sqrt(second[i] + squares[start + i])
             counts[best[i]] += 1.0
-            for column in range(d):  # sums of whole numbers below 2^53 are exact in any order
-                sums[best[i], column] += rows[start + i, column]
+        for column in range(d):  # sums of whole numbers below 2^53 are exact in any order
+            values = steps[column, start:stop]
+            for i in range(stop - start):
+                sums[best[i], column] += values[i]
     moved = np.empty((k, d))
     ways, farther, alone = np.empty(k), np.empty(k), np.empty(k)
-    part, waiting, apart = np.empty((d, _PIECE)), np.empty(_PIECE, dtype=np.int64), np.empty(_PIECE)
+    part, waiting = np.empty((d, WIDE)), np.empty(2 * PIECE, dtype=np.int64)
     for _ in range(rounds):
         still = True
         for j in range(k):
@@ -57,39 +53,18 @@ def lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, counts: Any
                 still = still and moved[j, column] == centres[j, column]
         if still:
             break
-        _ways(centres, moved, ways, farther, alone)
+        bounds_of(centres, moved, ways, farther, alone)
         centres[:] = moved
         changed, held = False, 0
-        for start in range(0, n, _PIECE):
-            stop = min(start + _PIECE, n)
-            count = 0
-            for i in range(start, stop):
-                own = labels[i]
-                near[i] += ways[own]
-                far[i] -= farther[own]
-                apart[i - start] = max(far[i], alone[own]) - _SLACK
-                count += near[i] >= apart[i - start]
-            if 2 * count > stop - start:  # most of them: measuring all is faster than to pick them out
-                _two_nearest(steps, start, stop, centres, best, least, second, total)
-                for at in range(stop - start):
-                    found = best[at], least[at], second[at]
-                    changed |= _take(start + at, found, rows, squares, near, far, labels, counts, sums)
-                continue
-            for i in range(start, stop):
-                if near[i] >= apart[i - start]:
-                    near[i] = _distance(rows, i, centres, labels[i])
-                if near[i] >= apart[i - start]:
-                    held = _set_aside(rows, i, part, waiting, held)
-                if held == _PIECE:
-                    _two_nearest(part, 0, held, centres, best, least, second, total)
-                    for at in range(held):
-                        found = best[at], least[at], second[at]
-                        changed |= _take(waiting[at], found, rows, squares, near, far, labels, counts, sums)
-                    held = 0
-        _two_nearest(part, 0, held, centres, best, least, second, total)
-        for at in range(held):
-            found = best[at], least[at], second[at]
-            changed |= _take(waiting[at], found, rows, squares, near, far, labels, counts, sums)
+        for start in range(0, n, PIECE):
+            stop = min(start + PIECE, n)
+            held = open_rows(start, stop, labels, ways, farther, alone, _SLACK, near, far, waiting, held)
+            while held >= PIECE or (stop == n and held > 0):
+                m = take_rows(steps, waiting[: min(held, PIECE)], part)
+                two_nearest(part, 0, m, centres, best, least, second)
+                measured = waiting[: min(held, PIECE)]
+                changed |= _take(measured, best, least, second, steps, squares, near, far, labels, counts, sums)
+                held = left_waiting(waiting, held)
         if not changed:
             break
     return exact_parts(squares)
@@ -100,12 +75,12 @@ def few_lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, counts:
     """Do the same by measuring every row: for the first rounds, in which centres move too far for bounds to help."""
     d, n = steps.shape
     k = len(centres)
-    best = np.empty(_PIECE, dtype=np.int64)
-    least, second, total = np.empty(_PIECE), np.empty(_PIECE), np.empty(_PIECE)
+    best = np.empty(PIECE, dtype=np.int64)
+    least, second = np.empty(PIECE), np.empty(PIECE)
     moved = np.empty((k, d))
-    for start in range(0, n, _PIECE):
-        stop = min(start + _PIECE, n)
-        _two_nearest(steps, start, stop, centres, best, least, second, total)
+    for start in range(0, n, PIECE):
+        stop = min(start + PIECE, n)
+        two_nearest(steps, start, stop, centres, best, least, second)
         for i in range(stop - start):
             labels[start + i] = best[i]
             counts[best[i]] += 1.0
@@ -122,9 +97,9 @@ def few_lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, counts:
         if still:
             break
         centres[:] = moved
-        for start in range(0, n, _PIECE):
-            stop = min(start + _PIECE, n)
-            _two_nearest(steps, start, stop, centres, best, least, second, total)
+        for start in range(0, n, PIECE):
+            stop = min(start + PIECE, n)
+            two_nearest(steps, start, stop, centres, best, least, second)
             for i in range(stop - start):
                 before, now = labels[start + i], best[i]
                 if now != before:
@@ -137,90 +112,105 @@ def few_lloyd_rounds(steps: Any, centres: Any, rounds: int, labels: Any, counts:
                         sums[now, column] += steps[column, start + i]
         if not changed:
             break
-    high, low = np.int64(0), np.int64(0)
-    for start in range(0, n, _PIECE):
-        stop = min(start + _PIECE, n)
-        total[:] = 0.0
-        for column in range(d):
-            values = steps[column, start:stop]
-            for i in range(stop - start):
-                total[i] += values[i] * values[i]
-        parts = exact_parts(total[: stop - start])
-        high += parts[0]
-        low += parts[1]
-    return high, low
+    return exact_parts(square_lengths(steps))
+
+
+@compiled
+def square_lengths(steps: Any) -> Any:
+    """Return the squared length of every row."""
+    squares = np.zeros(steps.shape[1])
+    for column in range(len(steps)):
+        values = steps[column]
+        for i in range(len(values)):
+            squares[i] += values[i] * values[i]
+    return squares
+
+
+@compiled
+def open_rows(
+    start: int, stop: int, labels: Any, ways: Any, farther: Any, alone: Any, slack: float, near: Any, far: Any,
+    waiting: Any, held: int,
+) -> int:  # fmt: skip
+    """Widen the bounds of some rows by how far centres have moved; let those whose bounds meet wait to be measured."""
+    for i in range(start, stop):
+        own = labels[i]
+        near[i] += ways[own]
+        far[i] -= farther[own]
+        waiting[held] = i
+        held += near[i] >= max(far[i], alone[own]) - slack
+    return held
+
+
+@compiled
+def left_waiting(waiting: Any, held: int) -> int:
+    """Let those who wait behind the first of them move up; return how many they are."""
+    left = max(held - PIECE, 0)
+    for i in range(left):
+        waiting[i] = waiting[PIECE + i]
+    return left
 
 
 @compiled
 def _take(
-    row: int, found: Any, rows: Any, squares: Any, near: Any, far: Any, labels: Any, counts: Any, sums: Any
-) -> bool:
-    """Write down what was measured of a row; tell whether it changes its cluster."""
-    now, least, second = found
-    near[row] = np.sqrt(least + squares[row])
-    far[row] = np.sqrt(second + squares[row])
-    before = labels[row]
-    if now == before:
-        return False
-    labels[row] = now
-    counts[before] -= 1.0
-    counts[now] += 1.0
-    for column in range(rows.shape[1]):
-        sums[before, column] -= rows[row, column]
-        sums[now, column] += rows[row, column]
-    return True
+    measured: Any, best: Any, least: Any, second: Any, steps: Any, squares: Any, near: Any, far: Any, labels: Any,
+    counts: Any, sums: Any,
+) -> bool:  # fmt: skip
+    """Write down what was measured of some rows; tell whether one of them changes its cluster."""
+    changed = False
+    for at in range(len(measured)):
+        row, now = measured[at], best[at]
+        near[row] = np.sqrt(least[at] + squares[row])
+        far[row] = np.sqrt(second[at] + squares[row])
+        before = labels[row]
+        if now != before:
+            changed = True
+            labels[row] = now
+            counts[before] -= 1.0
+            counts[now] += 1.0
+            for column in range(len(steps)):
+                sums[before, column] -= steps[column, row]
+                sums[now, column] += steps[column, row]
+    return changed
 
 
 @compiled
-def _set_aside(rows: Any, row: int, part: Any, waiting: Any, held: int) -> int:
-    """Let a row wait to be measured with others; return how many wait."""
-    for column in range(rows.shape[1]):
-        part[column, held] = rows[row, column]
-    waiting[held] = row
-    return held + 1
-
-
-@compiled
-def _distance(rows: Any, row: int, centres: Any, own: int) -> Any:
-    square = 0.0
-    for column in range(rows.shape[1]):
-        away = rows[row, column] - centres[own, column]
-        square += away * away
-    return np.sqrt(square)
-
-
-@compiled
-def _two_nearest(
-    steps: Any, start: int, stop: int, centres: Any, best: Any, least: Any, second: Any, total: Any
-) -> None:
+def two_nearest(steps: Any, start: int, stop: int, centres: Any, best: Any, least: Any, second: Any) -> None:
     """Write the nearest centre of some rows (ties to the lowest), its |c|^2 - 2 x.c, and that of the next one."""
-    d = len(steps)
-    m = stop - start
-    for j in range(len(centres)):
-        norm = 0.0
-        for column in range(d):
-            norm += centres[j, column] * centres[j, column]
-        for i in range(m):
-            total[i] = norm
-        for column in range(d):
-            values, doubled = steps[column, start:stop], -2.0 * centres[j, column]
-            for i in range(m):
-                total[i] += doubled * values[i]
-        if j == 0:
-            for i in range(m):
-                best[i] = 0
-                least[i] = total[i]
-                second[i] = np.inf
-        else:
-            for i in range(m):
-                closer = total[i] < least[i]
-                second[i] = min(second[i], least[i] if closer else total[i])
-                best[i] = j if closer else best[i]
-                least[i] = total[i] if closer else least[i]
+    k, m = len(centres), stop - start
+    halves, one, other, nearest = np.zeros(k), np.empty(m), np.empty(m), np.empty(m)
+    for j in range(k):
+        for column in range(len(steps)):
+            halves[j] += centres[j, column] * centres[j, column]
+        halves[j] /= 2.0
+    for i in range(m):  # scores until the last line: the more, the nearer
+        least[i] = second[i] = -np.inf
+        nearest[i] = 0.0
+    for j in range(0, k, 2):
+        next_one = min(j + 1, k - 1)
+        two_scores(steps, start, stop, centres[j], centres[next_one], halves[j], halves[next_one], one, other)
+        _nearer(one, m, float(j), nearest, least, second)
+        if next_one > j:
+            _nearer(other, m, float(next_one), nearest, least, second)
+    for i in range(m):
+        best[i] = np.int64(nearest[i])
+        least[i] *= -2.0
+        second[i] *= -2.0
 
 
 @compiled
-def _ways(centres: Any, moved: Any, ways: Any, farther: Any, alone: Any) -> None:
+def _nearer(scores: Any, m: int, label: float, nearest: Any, most: Any, second: Any) -> None:
+    """Keep the label of the centre with the largest score so far, that score, and the next one."""
+    for i in range(m):
+        score = scores[i]
+        closer = score > most[i]
+        behind = most[i] if closer else score
+        second[i] = max(second[i], behind)
+        nearest[i] = label if closer else nearest[i]
+        most[i] = score if closer else most[i]
+
+
+@compiled
+def bounds_of(centres: Any, moved: Any, ways: Any, farther: Any, alone: Any) -> None:
     """Write how far centres move, how far the farthest other moves, and half the way to the nearest other."""
     k, d = centres.shape
     for j in range(k):

@@ -10,16 +10,17 @@ all rivals that were found, by a margin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
-from sfumato.cluster.lattice_kmeans import other_labels, plus_plus
+from sfumato.cluster.lattice_kmeans import Run, other_labels, plus_plus
 from sfumato.cluster.lattice_rounds import lattice_lloyd
 from sfumato.core.linear import cholesky, fixed_order_sum, lattice_bits, sum_in_order, to_steps
-from sfumato.core.sharing import one_blas_thread, share
+from sfumato.core.plans import Plan, Task, share_plans
+from sfumato.core.sharing import one_blas_thread
 from sfumato.core.stream import Streams
 from sfumato.core.variates import normal, uniform
 from sfumato.perturb.guard.atoms import Atoms
@@ -129,20 +130,18 @@ class Leaning:
     def _demands(self, tried: Floats, name: str, starts: int) -> list[_Demand]:
         """Return what is wanted of the atoms so that no clustering is cheaper than a named one."""
         with one_blas_thread():
-            found = share(lambda one: self._of_rivals(one, tried, name, starts), self._asked)
+            found = share_plans([self._of_rivals(one, tried, name, starts) for one in self._asked])
         return [demand for demands in found for demand in demands]
 
-    def _of_rivals(self, asked: _Asked, tried: Floats, name: str, starts: int) -> list[_Demand]:
+    def _of_rivals(self, asked: _Asked, tried: Floats, name: str, starts: int) -> Plan[list[_Demand]]:
         index, atoms, of = asked.place, self._atoms, self._of
         k, own = atoms.named.sizes[index], atoms.labels[of, index]
-        rows = tried * asked.factors[:, None]
-        bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
-        steps = np.ascontiguousarray(to_steps(rows, bits))
-        centres, cost = _as_named(steps, own, k)
+        ((steps, bits, centres, cost),) = yield [Task(float(k), partial(_as_named, tried, asked.factors, own, k))]
         draws = uniform(self._streams.scalars("leaning", f"{index} {name}", 3 * k * starts)).reshape(starts, 3 * k)
-        begun: Iterable[Floats] = (plus_plus(steps, k, draw) for draw in draws)
-        known = [to_steps(one, bits) for one in self._rivals[index]]
-        runs = sorted((lattice_lloyd(steps, one) for one in (*begun, centres, *known)), key=lambda run: run[2])
+        known = [centres, *(to_steps(one, bits) for one in self._rivals[index])]
+        begun = [Task(float(k), partial(_begun, steps, k, draw)) for draw in draws]
+        runs = yield [*begun, *(Task(float(k), partial(lattice_lloyd, steps, one)) for one in known)]
+        runs.sort(key=lambda run: run[2])
         different, demands = [own], []
         rivals: list[Floats] = []
         for theirs, labels, least in runs:
@@ -158,6 +157,10 @@ class Leaning:
             demands.append(_Demand((cost * (1 + _MARGIN) - least) * 4.0**-bits, ways * 2.0**-bits))
         self._rivals[index] = (rivals + self._rivals[index])[: 2 * _MOST_RIVALS]
         return demands
+
+
+def _begun(steps: Floats, k: int, draw: Floats) -> Run:
+    return lattice_lloyd(steps, plus_plus(steps, k, draw))
 
 
 def _drawn(of: Integers, scatter: list[Floats], streams: Streams) -> Floats:
@@ -189,13 +192,17 @@ def _asked(named: Named) -> list[_Asked]:
     return found
 
 
-def _as_named(steps: Floats, labels: Integers, k: int) -> tuple[Floats, float]:
-    """Return the centres of clusters on the lattice, and what they cost."""
+def _as_named(tried: Floats, factors: Floats, labels: Integers, k: int) -> tuple[Floats, int, Floats, float]:
+    """Return rows on a lattice, its bits, the centres of their clusters there, and what the clusters cost."""
+    rows = tried * factors[:, None]
+    bits = lattice_bits(float(np.abs(rows).max(initial=0.0)))
+    steps = np.ascontiguousarray(to_steps(rows, bits))
     counts = np.maximum(np.bincount(labels, minlength=k), 1)
     # whole numbers below 2^53: exact
     sums = np.stack([np.bincount(labels, weights=row, minlength=k) for row in steps], axis=1)
     squares = float(fixed_order_sum((steps * steps).ravel()))
-    return np.rint(sums / counts[:, None]), squares - float(fixed_order_sum((sums * sums / counts[:, None]).ravel()))
+    cost = squares - float(fixed_order_sum((sums * sums / counts[:, None]).ravel()))
+    return steps, bits, np.rint(sums / counts[:, None]), cost
 
 
 def _deviations(rows: Floats) -> Floats:

@@ -183,6 +183,14 @@ class Regions(Hidden):
             Rows in the space.
         atoms : array of shape (rows,)
         """
+        fast = compiled_kernels(inside.size * len(self.centres))
+        if fast is not None:
+            found = np.empty(inside.shape[1])
+            fast.depths(
+                np.ascontiguousarray(inside), np.ascontiguousarray(atoms), self.space.bits, LARGEST_STEPS, self.centres,
+                self.halves, self.own, self.lengths, self.low, self.high, found,
+            )  # fmt: skip
+            return found
         nearest: Floats = self._distances(inside, atoms).min(axis=0)
         for values, low, high in zip(inside, self.low, self.high, strict=True):
             room = np.minimum(values - low, high - values)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import ModuleType
 from typing import ClassVar, Self
 
@@ -67,7 +68,6 @@ class Guard(Hidden):
         self._regions, self._targets, self._counts, self._scatter = regions, targets, counts, scatter
         self._near = regions.nearness(targets)
         self._near_of_atoms = np.ascontiguousarray(self._near.T)
-        self._centres_down = np.ascontiguousarray(regions.centres.T)
         self.steps: list[Step] = []
 
     @property
@@ -81,16 +81,23 @@ class Guard(Hidden):
         return self._targets
 
     def clipped(self, rows: Floats, atoms: Integers) -> Floats:
-        """Return proposed rows after all rounds so far and one more clipping."""
+        """Return proposed rows after all rounds so far and one more clipping; those of negative atoms as they are."""
         fast = compiled_kernels(rows.size * len(self._regions.centres))
         if fast is not None:
             return self._swept(fast, rows, atoms, clip=True)
-        return self._regions.clip(self._replayed(rows, atoms), self._targets, atoms, margin=_MARGIN, near=self._near)
+        kept, out = atoms >= 0, rows.copy()
+        replayed, of = self._replayed(rows[:, kept], atoms[kept]), atoms[kept]
+        out[:, kept] = self._regions.clip(replayed, self._targets, of, margin=_MARGIN, near=self._near)
+        return out
 
     def finished(self, rows: Floats, atoms: Integers) -> Floats:
-        """Return proposed rows after all rounds."""
+        """Return proposed rows after all rounds; those of negative atoms as they are."""
         fast = compiled_kernels(rows.size * len(self._regions.centres))
-        return self._replayed(rows, atoms) if fast is None else self._swept(fast, rows, atoms, clip=False)
+        if fast is not None:
+            return self._swept(fast, rows, atoms, clip=False)
+        kept, out = atoms >= 0, rows.copy()
+        out[:, kept] = self._replayed(rows[:, kept], atoms[kept])
+        return out
 
     def _swept(self, fast: ModuleType, rows: Floats, atoms: Integers, *, clip: bool) -> Floats:
         """Return rows after all rounds, one row after the other."""
@@ -98,13 +105,22 @@ class Guard(Hidden):
         shifts, factors = np.empty((len(self.steps), a, d)), np.empty((len(self.steps), a))
         for step, shift, factor in zip(self.steps, shifts, factors, strict=True):
             shift[:], factor[:] = step.shift, step.factor
-        out = np.empty(rows.shape)
+        out = rows.copy()
         fast.guard_rows(
             np.ascontiguousarray(rows), np.ascontiguousarray(atoms), self._targets, self._near_of_atoms, regions.own,
-            self._centres_down, regions.low, regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN, shifts, factors,
-            clip, out,
+            regions.centres, *self._walls, regions.low, regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN,
+            shifts, factors, clip, out,
         )  # fmt: skip
         return out
+
+    @cached_property
+    def _walls(self) -> tuple[Integers, Floats]:
+        """The walls of every atom, the nearest first, and what share of the way there a step takes at most."""
+        regions = self._regions
+        steep = self._near_of_atoms * regions.lengths * 2.0**regions.space.bits
+        steep[regions.own == np.arange(len(regions.centres))] = 0.0
+        order = np.argsort(-steep, axis=1, kind="stable")
+        return order, np.take_along_axis(steep, order, axis=1)
 
     def _replayed(self, rows: Floats, atoms: Integers) -> Floats:
         for step in self.steps:
@@ -162,15 +178,17 @@ class Displacement(Summary):
     def add_rows(self, proposed: Floats, atoms: Integers) -> None:
         """Add proposed rows of known atoms."""
         kept = atoms >= 0
-        proposed, atoms = proposed[:, kept], atoms[kept]
+        if 2 * np.count_nonzero(kept) < len(kept):
+            proposed, atoms, kept = proposed[:, kept], atoms[kept], kept[kept]
         clipped, targets = self._guard.clipped(proposed, atoms), self._guard.targets
         bits, size = self._guard.regions.space.bits, len(self._counts)
-        self._counts += np.bincount(atoms, minlength=size)
+        self._counts += np.bincount(atoms[kept], minlength=size)
         fast = compiled_kernels(clipped.size)
         if fast is not None:
             units = 2.0**bits, 2.0 ** (bits - _SQUARE_BITS)
             fast.add_displacements(clipped, atoms, targets, *units, LARGEST_STEPS, self._sums, self._squares)
             return
+        clipped, atoms = clipped[:, kept], atoms[kept]
         coarse = np.zeros(len(atoms))
         for index, column in enumerate(clipped - targets[atoms].T):
             # whole numbers below 2^35 in sum: exact in doubles

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.linear import sum_in_order
@@ -46,43 +45,13 @@ from sfumato.perturb.guard.space import Space, find_space, other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.wanted import count_of_prototypes, has_ladder, is_count, rungs, spelled_out
 from sfumato.perturb.mechanism.base import Perturber
-from sfumato.perturb.mechanism.collected import Collected
+from sfumato.perturb.mechanism.collected import Collected, Seen
 from sfumato.perturb.mechanism.state import FittedState
 
 # (settling, tile, rows) -> released tile, and which rows lie outside their regions
 Release = Callable[[Settling, Floats, Rows], tuple[Floats, Flags]]
 
 _STILL = 0.01  # centres that move less, in units of the space, need no second look
-
-
-@dataclass(frozen=True, repr=False)
-class Stored(Hidden):
-    """Released rows of the small atoms, or other rows that are known beforehand.
-
-    Attributes
-    ----------
-    labels : array of shape (m,), sorted
-    rows : array of shape (d, m)
-    """
-
-    labels: NDArray[np.uint64]
-    rows: Floats
-
-    def find(self, labels: NDArray[np.uint64]) -> Floats:
-        """Return the released rows of some row labels."""
-        at = np.searchsorted(self.labels, labels)
-        if len(labels) and (at.max() >= len(self.labels) or not (self.labels[at] == labels).all()):
-            raise DataError(
-                "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
-            )
-        return self.rows[:, at]
-
-    def replace_in(self, tile: Floats, labels: NDArray[np.uint64]) -> None:
-        """Put the stored rows in the place of those with their labels; other rows stay."""
-        if len(self.labels):
-            at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
-            here = self.labels[at] == labels
-            tile[:, here] = self.rows[:, at[here]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +73,8 @@ class Found(Hidden):
     leverage : Leverage or None
         How far rows count; None with exact centres.
     looked : rows in the space, for what is tried before it is drawn
+    seen : Seen or None
+        What earlier passes have found of the rows, while the table is fitted.
     """
 
     space: Space
@@ -115,6 +86,16 @@ class Found(Hidden):
     joined: Joined | None
     leverage: Leverage | None = None
     looked: Floats | None = None
+    seen: Seen | None = None
+
+    def of(self, tile: Floats, rows: Rows) -> Integers:
+        """Return the atom of every row of the fitted table."""
+        known = None if self.seen is None else self.seen.of(rows)
+        if known is None:
+            known = self.atoms.of(self.space.enter(tile))
+            if self.seen is not None:
+                self.seen.learn(rows, known)
+        return known
 
     def counted(self, inside: Floats, of: Integers) -> Floats:
         """Return rows as they count for their atoms."""
@@ -242,7 +223,7 @@ class GuardShell(Perturber):
 
             def rounded(tile: Floats, rows: Rows, settling: Settling = settling) -> tuple[Integers, Floats]:
                 out = release(settling, tile, rows)[0]
-                return atoms.names[atoms.of(space.enter(tile))], space.steps(space.enter(out))
+                return atoms.names[found.of(tile, rows)], space.steps(space.enter(out))
 
             seen = yield from ask(AtomMoments(rounded, cross=False))
             means = np.array([seen.mean(int(code), space.bits) for code in atoms.names])
@@ -381,9 +362,12 @@ class GuardShell(Perturber):
             looked = space.enter(np.ascontiguousarray(rows.T))
             leverage = Leverage.of_sample(looked, atoms.of(looked), len(atoms))
 
-        def values(tile: Floats, _: Rows) -> tuple[Integers, Floats]:
+        seen = Seen(facts.n_rows)
+
+        def values(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
             inside = space.enter(tile)
             of = atoms.of(inside)
+            seen.learn(rows, of)
             return atoms.names[of], space.steps(inside if leverage is None else leverage.clip(inside, of))
 
         tally = yield from ask(AtomMoments(values, full=atoms.multiplied(facts.n_columns)))
@@ -392,7 +376,7 @@ class GuardShell(Perturber):
         regions = plain_regions(atoms, (low - space.offset) / space.unit, (high - space.offset) / space.unit)
         signs = None if self._exact or not self._guards else Signs.of(facts, self.bounds)  # exact means come first
         settling = Settling(space, facts.names, decimals, signs=signs)
-        return Found(space, atoms, tally, regions, settling, shift, joined, leverage, looked)
+        return Found(space, atoms, tally, regions, settling, shift, joined, leverage, looked, seen)
 
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""

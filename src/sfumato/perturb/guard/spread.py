@@ -200,6 +200,10 @@ def mix_rows(deviations: Floats, words: NDArray[np.uint64]) -> Floats:
     if n < 3:
         return _random_pair(deviations, draws) if n == 2 else deviations.copy()
     mixed = deviations.copy()
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.turn_by_chance(mixed, draws)
+        return mixed
     ones = np.full(n, 1.0 / sqrt(n))
     ones[0] += 1.0  # the reflection that takes the ones vector to the first axis
     _reflect(mixed, ones)

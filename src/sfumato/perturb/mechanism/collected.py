@@ -1,4 +1,4 @@
-"""Rows that are held by their numbers: those of small atoms, and all of a small table."""
+"""What is held of rows by their numbers: those of small atoms, all of a small table, and in which atom a row is."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from sfumato.exceptions import DataError
 
 # (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
 Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
+
+_SEEN = 1 << 23  # rows whose atoms are kept between passes: four bytes each
 
 
 class Collected(Summary):
@@ -53,6 +55,60 @@ class Collected(Summary):
             )
         values = np.concatenate([part[1] for part in self._parts], axis=1)[:, order]
         return labels[order], values, np.concatenate([part[2] for part in self._parts])[order]
+
+
+@dataclass(frozen=True, repr=False)
+class Stored(Hidden):
+    """Released rows of the small atoms, or other rows that are known beforehand.
+
+    Attributes
+    ----------
+    labels : array of shape (m,), sorted
+    rows : array of shape (d, m)
+    """
+
+    labels: NDArray[np.uint64]
+    rows: Floats
+
+    def find(self, labels: NDArray[np.uint64]) -> Floats:
+        """Return the released rows of some row labels."""
+        at = np.searchsorted(self.labels, labels)
+        if len(labels) and (at.max() >= len(self.labels) or not (self.labels[at] == labels).all()):
+            raise DataError(
+                "the table holds rows that are not in the fitted one", hint="fit on this table, then transform it"
+            )
+        return self.rows[:, at]
+
+    def replace_in(self, tile: Floats, labels: NDArray[np.uint64]) -> None:
+        """Put the stored rows in the place of those with their labels; other rows stay."""
+        if len(self.labels):
+            at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
+            here = self.labels[at] == labels
+            tile[:, here] = self.rows[:, at[here]]
+
+
+class Seen(Hidden):
+    """In which atom each of the first rows of a table is: found in one pass, looked up in the next ones.
+
+    Parameters
+    ----------
+    n_rows : int
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self._after = np.zeros(min(n_rows, _SEEN), dtype=np.int32)  # one more than the atom; 0 for rows not yet seen
+
+    def of(self, rows: Rows) -> Integers | None:
+        """Return the atoms of some rows; None unless all of them are known."""
+        if not isinstance(rows, RowRange) or rows.stop > len(self._after):
+            return None
+        after = self._after[rows.start : rows.stop]
+        return after.astype(np.int64) - 1 if after.all() else None
+
+    def learn(self, rows: Rows, atoms: Integers) -> None:
+        """Write down the atoms of some rows."""
+        if isinstance(rows, RowRange) and rows.stop <= len(self._after):
+            self._after[rows.start : rows.stop] = atoms + 1
 
 
 @dataclass(frozen=True, repr=False)

@@ -34,11 +34,11 @@ from sfumato.perturb.guard.joined import Joined
 from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.settle import column_decimals
-from sfumato.perturb.guard.shell import GuardShell, Stored
+from sfumato.perturb.guard.shell import GuardShell
 from sfumato.perturb.guard.space import other_weights
 from sfumato.perturb.guard.sums import ClusterSums
 from sfumato.perturb.guard.trial import GOOD, TRIED_ROWS, Trial
-from sfumato.perturb.mechanism.collected import Collected
+from sfumato.perturb.mechanism.collected import Collected, Stored
 from sfumato.perturb.mechanism.grouping import Everyone, release_in_place
 
 

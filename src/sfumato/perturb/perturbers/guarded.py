@@ -20,10 +20,10 @@ from sfumato.perturb.guard.influence import mean_noise
 from sfumato.perturb.guard.placing import place_atoms, pools
 from sfumato.perturb.guard.rounds import ROUNDS, Displacement, Guard
 from sfumato.perturb.guard.settle import Settling
-from sfumato.perturb.guard.shell import Found, GuardShell, Stored
+from sfumato.perturb.guard.shell import Found, GuardShell
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.checks import check_columns
-from sfumato.perturb.mechanism.collected import Collected, WholeTable
+from sfumato.perturb.mechanism.collected import Collected, Stored, WholeTable
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,14 +187,14 @@ class Guarded(GuardShell):
 
             passes = self._settle(found, guard, placed, small, finish)
             settling, unrepaired = run_rounds(passes, lambda wanted: fill(wanted, [WholeTable(whole)]), facts.n_rows)
-        return replace(fitted, settling=settling, unrepaired=unrepaired)
+        return replace(fitted, found=replace(found, seen=None), settling=settling, unrepaired=unrepaired)
 
     def _proposed(
         self, inner: Any, found: Found, tile: Floats, rows: Rows, streams: Streams
     ) -> tuple[Floats, Integers]:
         """Return what the method inside makes of a tile, in the space of the clusterings, and the rows' atoms."""
         assert self.perturber is not None
-        of = found.atoms.of(found.space.enter(tile))
+        of = found.of(tile, rows)
         made = self.perturber._kernel(inner, tile.copy(), rows, streams.child("inner"))
         return found.space.enter(made), of
 

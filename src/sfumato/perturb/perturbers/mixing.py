@@ -26,11 +26,11 @@ from sfumato.perturb.guard.placing import Placed, place_atoms, pools
 from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending, guarded
 from sfumato.perturb.guard.settle import Settling
-from sfumato.perturb.guard.shell import Found, GuardShell, Stored
+from sfumato.perturb.guard.shell import Found, GuardShell
 from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, scatter_of
 from sfumato.perturb.guard.trial import GOOD, SMALL_ROWS, TRIED_ROWS, Trial
 from sfumato.perturb.guard.wanted import usual_spread
-from sfumato.perturb.mechanism.collected import Collected
+from sfumato.perturb.mechanism.collected import Collected, Stored
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,11 +206,10 @@ class AtomMixing(GuardShell):
         judge: Callable[[Floats], list[float]] | None = None,
     ) -> Generator[Any, Any, tuple[tuple[NDArray[np.uint64], Floats, Integers], list[float]]]:
         """Yield a pass that collects all rows; return their numbers, some values and their atoms, and a judgement."""
-        atoms, space, d = found.atoms, found.space, facts.n_columns
+        d = facts.n_columns
 
         def rows_of(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
-            of = atoms.of(space.enter(tile))
-            return values(tile, rows), of
+            return values(tile, rows), found.of(tile, rows)
 
         work = None if judge is None else lambda filled: judge(filled.sorted(d)[1])
         filled, judged = yield from collect_and_ask(Collected(rows_of), work)
@@ -302,7 +301,7 @@ class AtomMixing(GuardShell):
             return self._released(replace(fitted, settling=settling), tile, rows, root)
 
         settling, unrepaired = yield from self._settle(found, guard, placed, small, release)
-        return replace(fitted, settling=settling, unrepaired=unrepaired)
+        return replace(fitted, found=replace(left, seen=None), settling=settling, unrepaired=unrepaired)
 
     @property
     def _guards(self) -> bool:
@@ -330,13 +329,12 @@ class AtomMixing(GuardShell):
         """Return what the second look at the rows keeps: those of smaller atoms, and the draws of the others."""
         atoms, space, names = found.atoms, found.space, found.settling.names
 
-        def small_rows(tile: Floats, _: Rows) -> tuple[Floats, Integers]:
-            inside = space.enter(tile)
-            of = atoms.of(inside)
-            return found.counted(inside, of), np.where(drawn[of], -1, of)
+        def small_rows(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+            of = found.of(tile, rows)
+            return found.counted(space.enter(tile), of), np.where(drawn[of], -1, of)
 
         def draws(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
-            of = atoms.of(space.enter(tile))
+            of = found.of(tile, rows)
             if not drawn[of].any():
                 return np.full(len(of), -1, dtype=np.int64), tile
             return np.where(drawn[of], atoms.names[of], -1), draw_steps(names, rows, streams)
@@ -352,11 +350,10 @@ class AtomMixing(GuardShell):
         self, found: Found, guard: Guard, scatters: Scatters, tile: Floats, rows: Rows, streams: Streams
     ) -> tuple[Floats, Integers, Flags]:
         """Return the drawn rows of a tile before the guard, the atoms of all rows, and which are drawn."""
-        inside = found.space.enter(tile)
-        of = found.atoms.of(inside)
+        of = found.of(tile, rows)
         is_drawn = scatters.place[of] >= 0
         if not is_drawn.any():
-            return np.zeros_like(inside), of, is_drawn
+            return np.zeros(tile.shape), of, is_drawn
         return scatters.draw(draw_steps(found.settling.names, rows, streams), of, guard.targets), of, is_drawn
 
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
@@ -371,8 +368,7 @@ class AtomMixing(GuardShell):
         found, guard = fitted.found, fitted.guard
         streams = _streams_of_draw(streams, fitted.draw)
         proposed, of, drawn = self._proposed(found, guard, fitted.scatters, tile, rows, streams)
-        released = np.empty_like(proposed)
-        released[:, drawn] = guard.finished(proposed[:, drawn], of[drawn]) if self.guard else proposed[:, drawn]
+        released = guard.finished(proposed, np.where(drawn, of, -1)) if self.guard else proposed
         released[:, ~drawn] = fitted.stored.find(rows.labels()[~drawn])
         out, bad = fitted.settling.finish(released, guard.targets, of, tile, rows, streams)
         if fitted.singles:

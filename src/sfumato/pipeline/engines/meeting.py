@@ -15,7 +15,7 @@ from sfumato.core.rows import Coverage, RowRange, Rows
 from sfumato.core.tiles import in_order
 from sfumato.files.numbers import NumberBatch
 from sfumato.files.storage.sealed_rows import SealedRows, Words
-from sfumato.perturb.guard.shell import Stored
+from sfumato.perturb.mechanism.collected import Stored
 from sfumato.perturb.mechanism.grouping import Everyone, Grouping, release_in_place
 from sfumato.perturb.mechanism.keyed import Kernel
 
