@@ -211,6 +211,20 @@ def told_by_groups(table: Floats, groups: Integers) -> Flags:
     return told
 
 
+def about_told(names: Sequence[str], inside: Floats) -> tuple[str, ...]:
+    """Return a note on columns that the kept clusters tell by themselves; nothing if there are none.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns.
+    inside : array of shape (d,)
+        See `open_columns`.
+    """
+    told = [name for name, left in zip(names, inside, strict=True) if left == 0.0]
+    return (f"clusters that the release keeps tell {', '.join(told)}, whatever else it holds",) if told else ()
+
+
 def measure_privacy(
     names: Sequence[str], original: Floats, released: Floats, results: Sequence[Result], *, same_columns: bool
 ) -> Privacy:

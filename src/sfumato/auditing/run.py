@@ -20,7 +20,7 @@ from sfumato.auditing.effort import effort_named, left_out
 from sfumato.auditing.method import describe_method, without_held_back
 from sfumato.auditing.model import Audit, attack_line
 from sfumato.auditing.order.unordered import as_many_rows
-from sfumato.auditing.privacy import worst_records
+from sfumato.auditing.privacy import about_told, worst_records
 from sfumato.auditing.session import AuditSession
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.core.sharing import shared_by
@@ -275,7 +275,7 @@ def run_session(
         questions=session.questions(),
         inverted=inverted,
         worst_records=worst_records(tables, session.results),
-        notes=(*tables.notes, *notes),
+        notes=(*tables.notes, *notes, *about_told(tables.names, session.left_by_clusters)),
         call=call,
         effort=session.effort.name,
         left_out=left_out(
