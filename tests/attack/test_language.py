@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.attack import Referee
-from tests.auditing import broken, broken_rows
+from tests.auditing import broken, broken_bits, broken_rows
 
 FRESH = broken.jitter(0.0, 0.0, shuffled=False)
 
@@ -37,6 +37,17 @@ BREAKS = [
     ("invariants", broken_rows.balanced_factors(), 0.9),
     ("chains", broken_rows.moving_sums(3, around=True), 0.99),
     ("chains", broken_rows.row_steps(), 0.99),
+    ("bit-sums", broken_bits.VARIANTS_BITS["exclusive or of columns"][2], 0.99),
+    ("bit-sums", broken_bits.VARIANTS_BITS["exclusive or of columns"][4], 0.99),
+    ("row-numbers", broken_bits.VARIANTS_BITS["squares of row numbers"][0], 0.7),
+    ("row-numbers", broken_bits.VARIANTS_BITS["squares of row numbers"][3], 0.5),
+    ("row-numbers", broken_bits.VARIANTS_BITS["squares of row numbers"][4], 0.99),
+    ("traces", broken_bits.told_digits(10), 0.15),
+    ("traces", broken_bits.kept_remainder(10), 0.3),
+    ("lags", broken_bits.moved_columns(upside=True, factor=-3.0), 0.99),
+    ("row-noise", broken_bits.repeated_noise(20), 0.9),
+    ("row-noise", broken_bits.repeated_noise(16, blocks=True), 0.6),
+    ("look-up", broken_bits.keyed_cipher(2), 0.15),
 ]
 
 

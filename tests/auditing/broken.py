@@ -282,7 +282,7 @@ def _additive(x: Table, draw: Draw) -> Table:
     return np.asarray(x + 0.1 * _sd(x) * draw.normal(size=x.shape))
 
 
-TABLES: dict[str, Callable[[], Table]] = {"skewed": skewed, "counted": counted}
+TABLES: dict[str, Callable[..., Table]] = {"skewed": skewed, "counted": counted}
 
 #: name -> (maker, the best grade it may get on each table); values of a column without repeats are no cipher to solve
 BROKEN: dict[str, tuple[Maker, dict[str, str]]] = {

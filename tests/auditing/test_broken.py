@@ -8,23 +8,25 @@ import pytest
 import sfumato as sf
 from sfumato.auditing.copies import measure_copies
 from sfumato.auditing.order.correspondence import find_order, stands_in_order
-from tests.auditing.broken import BROKEN, VARIANTS, counted, jitter, skewed
+from tests.auditing.broken import BROKEN, TABLES, VARIANTS, counted, jitter, skewed
+from tests.auditing.broken_bits import BROKEN_BITS, VARIANTS_BITS
 from tests.auditing.broken_rows import BROKEN_ROWS, VARIANTS_ROWS
 
 GRADES = "ABCDF"
 FRESH = jitter(0.0, 0.0)
 
 
-@pytest.mark.parametrize("name", [*BROKEN, *BROKEN_ROWS])
+@pytest.mark.parametrize("name", [*BROKEN, *BROKEN_ROWS, *BROKEN_BITS])
 def test_a_release_that_undoes_itself_gets_the_grade_it_deserves(name: str) -> None:
-    make, grades = (BROKEN | BROKEN_ROWS)[name]
-    table = counted(1_000)
+    make, grades = (BROKEN | BROKEN_ROWS | BROKEN_BITS)[name]
+    kind = "counted" if "counted" in grades else "skewed"
+    table = TABLES[kind](1_000)
     report = sf.audit(table, make(table, np.random.default_rng(5)), utility=False)
-    assert GRADES.index(report.grade) >= GRADES.index(grades["counted"]), report.verdict
+    assert GRADES.index(report.grade) >= GRADES.index(grades[kind]), report.verdict
 
 
 def test_every_broken_release_has_five_variants() -> None:
-    for broken, variants in ((BROKEN, VARIANTS), (BROKEN_ROWS, VARIANTS_ROWS)):
+    for broken, variants in ((BROKEN, VARIANTS), (BROKEN_ROWS, VARIANTS_ROWS), (BROKEN_BITS, VARIANTS_BITS)):
         assert {name: len(five) for name, five in variants.items()} == dict.fromkeys(broken, 5)
 
 

@@ -17,7 +17,11 @@ from sfumato.files.opening import open_source
 from sfumato.pipeline.release import release
 from sfumato.policy.overview import complete_columns, overview
 from sfumato.receipts import body as receipts
+from sfumato.studio.events import Stream
+from sfumato.studio.prepared import prepare
+from sfumato.studio.preview import preview
 from sfumato.studio.release_audit import audit_sample
+from sfumato.studio.settings import checked_settings
 
 
 @pytest.fixture
@@ -97,3 +101,20 @@ def test_the_audit_of_a_release_joins_on_kept_columns(
     rows = np.random.default_rng(1).permutation(3000)[:400]
     found = audit_sample(file, tmp_path / "out.csv", done, rows, lambda _what, _share: None)
     assert (found.grade == "F") == bool(kept)
+
+
+@pytest.mark.parametrize(("kept", "grades"), [((), "AB"), (("town",), "F"), (("zip",), "D")])
+def test_a_preview_joins_on_kept_columns(kept: tuple[str, ...], grades: str) -> None:
+    draw = np.random.default_rng(0)
+    kind = draw.integers(0, 3, 900)
+    numbers = {"a": 4.0 * kind + draw.normal(size=900), "b": draw.normal(size=900) - 3 * kind}
+    table = pl.DataFrame({**numbers, "town": [f"t{i}" for i in range(900)], "zip": [str(i // 3) for i in range(900)]})
+    prepared = prepare(table, ("a", "b"), kept=kept)
+    sent: list[dict] = []
+    settings = checked_settings({"method": "mix"})
+    entry = preview(prepared, settings, Key.from_insecure_seed(1), None, 3, Stream(sent.append))
+    assert entry is not None
+    assert entry["grade"] in grades, entry["verdict"]
+    asked = {one["id"] for one in sent if one["type"] == "attack"}
+    assert ("kept-columns" in asked) == bool(kept)
+    assert {one["of"] for one in sent if one["type"] == "attack"} == {len(asked)}

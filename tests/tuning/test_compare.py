@@ -19,7 +19,10 @@ from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.cli import sfumato
 from sfumato.exceptions import DataError, ParameterError, SfumatoWarning
 from sfumato.policy.reading import parse_policy
+from sfumato.tuning.assess import quick_judgement
 from sfumato.tuning.settings import Setting, catalogue_settings
+from sfumato.tuning.subject import read_subject
+from sfumato.tuning.trial import release_trial, trial_key
 
 IRIS = load_iris().data
 
@@ -227,3 +230,23 @@ def test_a_release_with_a_guarantee_is_compared_by_its_centres_and_says_what_cho
         assert "times the best" in page
         assert "it is for the owner alone" in page
         assert "which the guarantee of the release does not cover" in page
+
+
+def test_columns_that_are_kept_count_in_comparisons_and_in_the_search(iris_file: Path) -> None:
+    table = pl.read_csv(iris_file)
+    told = {keep: sf.compare(table, ["adp"], keep=[keep], clusters=(3,)) for keep in ("plant", "bed")}
+    first = {keep: one.tried[0] for keep, one in told.items()}
+    assert first["plant"].grade == "F"  # a name for everybody
+    assert first["plant"].linkage == 1.0
+    without = sf.compare(table.drop("plant", "bed"), ["adp"], clusters=(3,)).tried[0]
+    assert first["bed"].linkage is not None
+    assert first["bed"].linkage >= (without.linkage or 0.0)
+    subject = read_subject(table.drop("bed"), keep=["plant"], max_rows=100)
+    assert subject.beside.shape == (100, 1)
+    numbers = table[["sepal_length", "sepal_width", "petal_length", "petal_width"]].to_numpy()
+    place = [int(name[1:]) for name in subject.beside["plant"]]
+    given = subject.values  # noqa: PD011
+    assert (numbers[place] == given).all()
+    setting = next(one for one in catalogue_settings() if one.method == "adp")
+    released = release_trial(subject, setting, trial_key(0, 0))
+    assert quick_judgement(subject, setting, released, 0).grade == "F"

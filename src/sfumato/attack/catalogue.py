@@ -192,6 +192,15 @@ _ROWS: tuple[Entry, ...] = (
           "known.chains", "Chains", known="many"),
     Entry("look-up", "look values up", 4, "many records", ("pairs",),
           "Known rows tell what each released value stands for.", "known.look_up", "LookUp", known="tenth"),
+    Entry("bit-sums", "solve for sums of bits", 4, "many records", ("pairs",),
+          "Bits of an original column are sums, modulo 2, of released bits and of those of the row's number: an "
+          "exclusive or, a mask, a Gray code.", "known.bit_sums", "BitSums", known="tenth"),
+    Entry("lags", "look for columns at other rows", 4, "many records", ("pairs",),
+          "Columns that were rolled down the file, or turned upside down, are found by a correlation with known rows.",
+          "known.lags", "Lags", known="tenth"),
+    Entry("row-noise", "subtract noise that comes again", 4, "many records", ("pairs",),
+          "Noise of known rows that comes again every so many rows, with one released value or from row to row is "
+          "subtracted from others.", "known.row_noise", "RowNoise", known="tenth"),
     Entry("curves", "draw a curve for each column", 4, "many records", ("pairs",),
           "Known rows draw each column as a curve of a released column, or of the direction that suits it best.",
           "known.curves", "Curves", known="tenth"),
@@ -207,6 +216,9 @@ _ROWS: tuple[Entry, ...] = (
     Entry("forward", "say what a record becomes", 4, "full record", ("records", "pairs"),
           "Known rows show what values become, as a dictionary, a curve or a line; a person is linked to the row that "
           "theirs become.", "linkage.forward", "Forward", "links", "persons", whole=True),
+    Entry("traces", "put small traces together", 4, "full record", ("records", "pairs", "marginals"),
+          "Known rows show what last digits, remainders and gaps of a release go with; together they find a row.",
+          "linkage.traces", "Traces", "links", "persons"),
     Entry("invariants", "look for what noise leaves alone", 4, "full record", ("records", "pairs", "marginals"),
           "Known rows show sums, differences, lengths or products that noise in every column leaves as they are.",
           "linkage.invariants", "Invariants", "links", "persons"),
@@ -225,6 +237,7 @@ _ROWS: tuple[Entry, ...] = (
           "Exact sums of clusters, and of their differences, minus the known members leave the others.",
           "atoms.cluster_sums", "ClusterSums", known="tenth"),
 )  # fmt: skip
+_SOME = 8  # known people are few, however few the columns
 _BY_ID = {row.id: row for row in _ROWS}
 
 
@@ -320,7 +333,7 @@ def default_known(row: Entry, n_rows: int, n_columns: int) -> int:
         "none": 0,
         "one": 1,
         "few": n_columns + 2,
-        "some": max(n_columns + 2, 8),
+        "some": max(n_columns + 2, _SOME),
         "many": 3 * n_columns + 6,
         "tenth": max(3 * n_columns + 6, n_rows // 10),
     }
@@ -352,6 +365,6 @@ def cost_of_known(row: Entry, known: int, n_rows: int, n_columns: int) -> Cost:
     """
     if row.known in {"persons", "lookups"} or row.rung < 3:
         return row.cost
-    if known <= n_columns + 2:
+    if known <= (max(n_columns + 2, _SOME) if row.known == "some" else n_columns + 2):
         return "few records"
     return "many records" if known <= max(3 * n_columns + 6, n_rows // 10) else "most records"

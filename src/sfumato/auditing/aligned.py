@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats
+from sfumato._arrays import Flags, Floats
 from sfumato.exceptions import DataError, ParameterError, nearest_name
 from sfumato.frames.frame import (
     all_columns,
@@ -37,6 +37,8 @@ class AlignedTables:
         Whether released columns mean the same as the original ones.
     notes : tuple of str
         What was left out or assumed.
+    gaps, gaps_before : arrays of shapes (n, e) and (n, d), or None
+        Cells of the release and of the original that are missing; None if none are.
     """
 
     names: tuple[str, ...]
@@ -44,6 +46,8 @@ class AlignedTables:
     released: Floats
     same_columns: bool
     notes: tuple[str, ...]
+    gaps: Flags | None = None
+    gaps_before: Flags | None = None
 
     def __repr__(self) -> str:
         return f"AlignedTables(n_rows={len(self.original)}, n_columns={len(self.names)})"
@@ -87,6 +91,7 @@ def align_tables(
     else:
         before = after = kept
         same = True
+    gaps, gaps_before = _missing(released, after), _missing(original, before)
     original = _without_gaps(original, before, "the original", notes)
     released = _without_gaps(released, after, "the release", notes)
     left = read_frame(original, before, what="the original")
@@ -108,11 +113,12 @@ def align_tables(
         aligned = np.empty_like(y)
         aligned[place] = y
         y = aligned
+        gaps = None if gaps is None else gaps[np.argsort(place)]
     else:
         notes.append("rows are compared in the order in which they stand")
     if same:
         notes += _identifiers(left.names, x, y)
-    return AlignedTables(left.names, x, y, same, tuple(notes))
+    return AlignedTables(left.names, x, y, same, tuple(notes), gaps, gaps_before)
 
 
 def visibly_moved(original: Any, released: Any) -> bool:
@@ -121,6 +127,12 @@ def visibly_moved(original: Any, released: Any) -> bool:
         return False
     pairs = [(one, two) for one, two in gaps_and_texts(original, released) if len(set(one)) > 1]
     return all(one != two for one, two in pairs) and any(sorted(one) == sorted(two) for one, two in pairs)
+
+
+def _missing(table: Any, names: Sequence[str]) -> Flags | None:
+    if not incomplete(table, names).any():
+        return None
+    return np.column_stack([incomplete(table, [name]) for name in names])
 
 
 def _without_gaps(table: Any, names: Sequence[str], what: str, notes: list[str]) -> Any:

@@ -82,8 +82,9 @@ def measure_carriers(
         `order[i]` is the original row that stands in row i of the release.
     kept : sequence of str
         Columns that are released on purpose, or not looked at. Default: none.
-    company : array of shape (n,), optional
-        Rows with the same number share all clusters that the release keeps, and whatever these tell is no news.
+    company : array of shape (n,) or (n, groupings), optional
+        Rows with the same number share all clusters that the release keeps, or some of them; what these tell is no
+        news.
     seed : int
         Draws the people who are known. Default: 0.
     """

@@ -54,7 +54,9 @@ class Copies:
 
     @property
     def words(self) -> str:
-        """One sentence, for people who are copied."""
+        """One sentence, for people who are copied, or who stand out as themselves in some view."""
+        if self.low <= 0.0:
+            return f"{self.found:.0f} of {self.people:,} people have a row that stands out as theirs, by {self.view}."
         return f"{self.copied:.0f} of {self.people:,} people stand in the release as they are, or nearly so."
 
 

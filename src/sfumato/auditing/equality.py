@@ -57,8 +57,8 @@ def measure_equality(
     Parameters
     ----------
     original, released : arrays of shape (n, d)
-    company : array of shape (n,), optional
-        Rows with the same number share all clusters that the release keeps.
+    company : array of shape (n,) or (n, groupings), optional
+        Rows with the same number share all clusters that the release keeps, or some of them.
     kept : sequence of str
         Columns that are released as they are on purpose. Default: none.
 
@@ -88,8 +88,8 @@ def most_guess(column: Floats, company: Integers | None = None) -> float:
     Parameters
     ----------
     column : array of shape (n,)
-    company : array of shape (n,), optional
-        Rows with the same number share all clusters that the release keeps.
+    company : array of shape (n,) or (n, groupings), optional
+        Rows with the same number share all clusters that the release keeps, or some of them.
 
     Examples
     --------
@@ -98,7 +98,8 @@ def most_guess(column: Floats, company: Integers | None = None) -> float:
     """
     codes = np.unique(column, return_inverse=True)[1].reshape(-1)
     mode = float(np.bincount(codes).max()) / len(codes)
-    return mode if company is None else max(mode, float(_says_most(codes, company).mean()))
+    groupings = [] if company is None else list(company.reshape(len(codes), -1).T)
+    return max([mode, *(float(_says_most(codes, np.ascontiguousarray(one)).mean()) for one in groupings)])
 
 
 def _says_most(codes: Integers, company: Integers) -> Flags:

@@ -157,6 +157,7 @@ def judge(
     elif (
         max(low["many"], low["most"], private) > 0.05
         or copied > 0.0
+        or (copies is not None and copies.found > 0.0)  # somebody's row stands out, in whatever view
         or worst > 0.0
         or equal > 0.5
         or members
@@ -169,7 +170,7 @@ def judge(
     few = grade in _OF_FEW
     more = _about_categories(whole)
     more += [exposed[0].words] if few and worst > 0.0 else []
-    more += [copies.words] if copies is not None and near > 0.0 and low["cheap"] <= 0.5 else []
+    more += [copies.words] if copies is not None and copies.found > 0.0 and low["cheap"] <= 0.5 else []
     more += [column.words for column in equality if few and column.lift_low > 0.5]
     more += [*(one.words for one in looked_up if few), *(one.words for one in carried if few)][:3]
     more += shadowed.lines[:1] if few and members and shadowed is not None else ()

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from sfumato._arrays import Integers
 from sfumato.attack.atoms.regions import LADDER, clusters_of, every_rung
 from sfumato.auditing.aligned import AlignedTables
 from sfumato.auditing.whole.company import Company, nearest_of_all, same_clusters
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import ParameterError
+from sfumato.frames.frame import take_rows
 
 
 def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
@@ -33,6 +36,24 @@ def describe_method(method: Any) -> tuple[dict[str, Any], bool]:
         f"method must be a perturber, a method's id or a mapping, got {type(method).__name__}",
         hint='for instance method="ina", or method={"method": "adp", "scale": 0.1}',
     )
+
+
+def without_held_back(original: Any, released: Any, method: Any) -> Any:
+    """Return an original without the people whom a fitted method left out of its release, which has no row of them.
+
+    Parameters
+    ----------
+    original, released : dataframes or arrays
+    method : perturber, str or mapping, optional
+        See `sfumato.audit`.
+    """
+    fitted = getattr(method, "__sklearn_is_fitted__", lambda: False)()
+    held = list(method.held_back_rows()) if fitted and hasattr(method, "held_back_rows") else []
+    if not held or len(original) - len(held) != len(released) or max(held) >= len(original):
+        return original
+    stay = np.ones(len(original), dtype=np.bool_)
+    stay[held] = False
+    return take_rows(original, stay)
 
 
 class KeptClusters(Hidden):

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.attack.engine.judge import READ
 from sfumato.attack.engine.result import Result, lift, wilson_interval
 from sfumato.attack.linkage.kept_columns import number_rows
 from sfumato.auditing.aligned import AlignedTables
+from sfumato.auditing.equality import most_guess
 from sfumato.metrics import (
     equivalence_class_sizes,
     hiding_failure,
@@ -29,6 +30,7 @@ from sfumato.metrics import (
 _WORST = 20
 _BY_CHANCE = 2e-3  # how unlikely records on their own row must be
 
+_FEW = 20  # values of a column that groups of people may have in common
 _OPEN = 0.05  # share of a column's variance that is left when it is laid open
 
 
@@ -165,7 +167,8 @@ def left_inside(table: Floats, groups: Integers | None) -> Floats:
     Parameters
     ----------
     table : array of shape (n, d)
-    groups : array of shape (n,), or None
+    groups : array of shape (n,) or (n, groupings), or None
+        Of several groupings the one counts that leaves least of a column.
 
     Examples
     --------
@@ -173,15 +176,53 @@ def left_inside(table: Floats, groups: Integers | None) -> Floats:
     array([0.])
     """
     left = np.ones(table.shape[1])
-    if groups is None:  # all of it
-        return left
-    size = np.bincount(groups)[groups]
-    for j, column in enumerate(table.T):
-        total = np.bincount(groups, column)[groups]
-        others = np.where(size > 1, (total - column) / np.maximum(size - 1, 1), column.mean())
-        if column.var() > 0:
-            left[j] = float(((column - others) ** 2).mean() / column.var())
+    for one in [] if groups is None else groups.reshape(len(table), -1).T:
+        size = np.bincount(one)[one]
+        for j, column in enumerate(table.T):
+            others = np.bincount(one, column)[one] - column
+            guess = np.where(size > 1, others / np.maximum(size - 1, 1), column.mean())
+            if column.var() > 0:
+                left[j] = min(left[j], float(((column - guess) ** 2).mean() / column.var()))
+    if groups is not None:
+        left[told_by_groups(table, groups)] = 0.0
     return left
+
+
+def told_by_groups(table: Floats, groups: Integers) -> Flags:
+    """Return the columns of few values whose value most others of a group have, for nearly everybody.
+
+    Where clusters are kept, that is what they tell on purpose; an attack can lay nothing more of such a column open.
+
+    Parameters
+    ----------
+    table : array of shape (n, d)
+    groups : array of shape (n,) or (n, groupings)
+
+    Examples
+    --------
+    >>> told_by_groups(np.array([[0.0], [0.0], [9.0], [9.0]]), np.array([0, 0, 1, 1]))
+    array([ True])
+    """
+    told = np.zeros(table.shape[1], dtype=np.bool_)
+    for j, column in enumerate(table.T):
+        mode = most_guess(column)
+        if len(np.unique(column)) <= _FEW and mode < 1.0:
+            told[j] = most_guess(column, groups) - mode > READ * (1.0 - mode)
+    return told
+
+
+def about_told(names: Sequence[str], inside: Floats) -> tuple[str, ...]:
+    """Return a note on columns that the kept clusters tell by themselves; nothing if there are none.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns.
+    inside : array of shape (d,)
+        See `open_columns`.
+    """
+    told = [name for name, left in zip(names, inside, strict=True) if left == 0.0]
+    return (f"clusters that the release keeps tell {', '.join(told)}, whatever else it holds",) if told else ()
 
 
 def measure_privacy(

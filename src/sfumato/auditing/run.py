@@ -17,10 +17,10 @@ from sfumato.auditing.canaries import run_canaries
 from sfumato.auditing.claimed import measure_claim
 from sfumato.auditing.densities import measure_densities
 from sfumato.auditing.effort import effort_named, left_out
-from sfumato.auditing.method import describe_method
+from sfumato.auditing.method import describe_method, without_held_back
 from sfumato.auditing.model import Audit, attack_line
 from sfumato.auditing.order.unordered import as_many_rows
-from sfumato.auditing.privacy import worst_records
+from sfumato.auditing.privacy import about_told, worst_records
 from sfumato.auditing.session import AuditSession
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.core.sharing import shared_by
@@ -149,6 +149,7 @@ def audit(
     _require_columns(kept, original, released)
     original, released, order, public, unknown, stay = _aligned(key, receipt, order, original, released)
     about = method if method is not None or public is None else public
+    original = without_held_back(original, released, method) if order is None else original
     as_read = original, released
     if describe_method(about)[0].get("method") == "exchange" or not numeric_in_both(original, released):
         original, released, counted = count_both(original, released)
@@ -274,7 +275,7 @@ def run_session(
         questions=session.questions(),
         inverted=inverted,
         worst_records=worst_records(tables, session.results),
-        notes=(*tables.notes, *notes),
+        notes=(*tables.notes, *notes, *about_told(tables.names, session.left_by_clusters)),
         call=call,
         effort=session.effort.name,
         left_out=left_out(

@@ -1,8 +1,7 @@
 """An audit, step by step: prepare, attack, score, utility, grade. Whoever attacks a release drives this.
 
 Each step can be used alone, in any order that its needs allow, and gives the same result as in a whole audit with the
-same seed: the studio sends attack after attack to its page, tuning asks a few quick ones, `sfumato.audit` runs all
-(`auditing/run.py`).
+same seed: the studio sends attack after attack to its page, tuning asks a few quick ones, `sfumato.audit` runs all.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.auditing.aligned import align_tables
-from sfumato.auditing.carriers import Carried, measure_carriers
+from sfumato.auditing.carriers import Carried
 from sfumato.auditing.claimed import claims_drawn_rows
 from sfumato.auditing.copies import Copies, TwinFinder, measure_copies
 from sfumato.auditing.curve import measure_curve
@@ -45,6 +44,7 @@ from sfumato.auditing.privacy import (
 )
 from sfumato.auditing.questions import Answer, answer_questions, require_enough
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
+from sfumato.auditing.small_traces import measure_beside
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.whole.company import in_miners_space
 from sfumato.auditing.whole.looked_up import categories_in_order
@@ -182,7 +182,8 @@ class AuditSession(Hidden):
             population=self._population,
             releases=self._releases,
             atoms=self._kept.atoms(),
-            company=self._company,
+            company=None if self._company is None else self._company[:, 0],
+            gaps=self.tables.gaps,
             likeness=None if self._company is None else in_miners_space(self.tables.original, self._categories),
             seed=self.seed,
             work=self.effort.work,
@@ -278,8 +279,8 @@ class AuditSession(Hidden):
 
     @property
     def _company(self) -> Integers | None:
-        """Rows with the same number share all clusters that the release keeps; None if it keeps none."""
-        return None if self._kept.company is None else self._kept.company.codes
+        """Rows with the same number share all clusters that the release keeps, or those of one number; None: none."""
+        return None if self._kept.company is None else self._kept.company.groupings
 
     @cached_property
     def left_by_clusters(self) -> Floats:
@@ -288,9 +289,9 @@ class AuditSession(Hidden):
 
     @cached_property
     def carried(self) -> tuple[Carried, ...]:
-        """What the release says beside its columns, in new ones or in how texts are written."""
-        told = {"order": self._order, "kept": self._aside, "company": self._company, "seed": self.seed}
-        return measure_carriers(*self._as_read, **told) if self.tables.same_columns else ()
+        """What the release says beside its columns, in new ones, in how texts are written, in last digits and gaps."""
+        told = {"order": self._order, "company": self._company, "kept": self._said_kept, "seed": self.seed}
+        return measure_beside(self._as_read, self.tables, self.whole, self._aside, **told)
 
     @cached_property
     def whole_figures(self) -> Whole | None:

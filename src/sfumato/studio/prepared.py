@@ -69,12 +69,16 @@ class Prepared(Hidden):
         Complete columns of numbers; texts, flags, dates and gaps as the numbers that stand for them.
     mixed : bool
         Whether there are such columns, so that only a method that exchanges values takes the table.
+    kept : dataframe, optional
+        The columns of the same rows that are released as they are: attackers join on them.
     """
 
-    def __init__(self, counted: Counted, *, mixed: bool = False) -> None:
+    def __init__(self, counted: Counted, *, mixed: bool = False, kept: Any = None) -> None:
         self.counted, self.mixed = counted, mixed
         order = np.random.default_rng(0).permutation(len(counted.numbers))
-        self.table = counted.numbers[order[:MIXED_ROWS] if mixed else order]
+        order = order[:MIXED_ROWS] if mixed else order
+        self.table = counted.numbers[order]
+        self.kept = None if kept is None or not kept.width else kept[order]
         self.names: tuple[str, ...] = counted.names
         self.points: Floats = np.ascontiguousarray(self.table.to_numpy().astype(np.float64))
         self.decimals = [
@@ -182,6 +186,7 @@ def prepare(
     mixed: bool = False,
     kinds: Mapping[str, str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
+    kept: Sequence[str] = (),
 ) -> Prepared:
     """Return the confidential columns of a sample, ready for previews.
 
@@ -191,6 +196,8 @@ def prepare(
         Whether some of them hold anything but numbers, or are said to; otherwise gaps are filled as a release does.
     kinds, orders : mappings, optional
         What the owner says they hold, and the order of ordered categories.
+    kept : sequence of str
+        Columns that are released as they are. Default: none.
     """
     if not names:
         raise DataError("no column is confidential: there is nothing to protect", hint="choose at least one column")
@@ -201,9 +208,10 @@ def prepare(
     if mixed:
         counted = count_table(sample, names, kinds, orders)
         require_no_free_text(counted)
-        prepared = Prepared(counted, mixed=True)
+        prepared = Prepared(counted, mixed=True, kept=sample.select(list(kept)))
     else:
-        prepared = Prepared(Counted(complete_columns(sample, names), Coding(), dict(kinds or {})))
+        counted = Counted(complete_columns(sample, names), Coding(), dict(kinds or {}))
+        prepared = Prepared(counted, kept=sample.select(list(kept)))
     if not np.isfinite(prepared.points).all():
         raise DataError("a column holds infinite values", hint="remove them, or drop the column")
     return prepared

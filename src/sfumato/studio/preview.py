@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from sfumato._arrays import Floats
-from sfumato.attack.catalogue import attacks
 from sfumato.auditing.order.unordered import as_many_rows
 from sfumato.auditing.session import AuditSession
 from sfumato.core.keys import Key
@@ -176,15 +175,19 @@ def _attack(prepared: Prepared, released: Floats, perturber: Any, same: bool, st
     if perturber.catalogue_row().draws_rows:  # as many rows as the noise lets out, which belong to nobody
         original, released, _ = as_many_rows(original, released)
         order = "not known"
+    frames, kept = [number_frame(prepared.names, original), number_frame(names, released)], prepared.kept
+    if kept is not None and len(kept) == len(original) == len(released) and order is None:
+        frames = [frame.hstack(kept) for frame in frames]  # attackers join on them
     session = AuditSession(
-        number_frame(prepared.names, original),
-        number_frame(names, released),
+        *frames,
         method=perturber,
         order=order,
+        categories=[prepared.names[column] for column in prepared.counted.categories] if same else (),
+        kept=() if kept is None or frames[0].width == len(prepared.names) else kept.columns,
         effort="quick",
         max_targets=1000,
     )
-    every = len(attacks())
+    every = len(session.attacks)
     stream.check()
     for done, (row, result) in enumerate(session.attack(), start=1):
         stream.check()

@@ -116,10 +116,11 @@ class Dataset(Hidden):
         said = {name: kind for name, kind in self.kinds.items() if name in names}
         orders = {name: order for name, order in self.orders.items() if name in said}
         with self._lock:
-            chosen = (names, tuple(said.items()), tuple(orders.items()))
+            kept = tuple(column.name for column in self.seen.columns if self.roles[column.name] == "keep")
+            chosen = (names, tuple(said.items()), tuple(orders.items()), kept)
             if chosen not in self._prepared:
-                mixed = bool(self.others())
-                self._prepared = {chosen: prepare(self.seen.sample, names, mixed=mixed, kinds=said, orders=orders)}
+                told: dict[str, Any] = {"kinds": said, "orders": orders, "kept": kept}
+                self._prepared = {chosen: prepare(self.seen.sample, names, mixed=bool(self.others()), **told)}
             return self._prepared[chosen]
 
     def require_method(self, settings: Mapping[str, Any]) -> None:

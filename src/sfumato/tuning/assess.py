@@ -22,6 +22,7 @@ from sfumato.tuning.trial import (
     attack_release,
     draws_rows,
     keeps_columns,
+    kept_here,
     measure,
     public_description,
     release_trial,
@@ -159,10 +160,11 @@ class Judgement:
 
 def quick_judgement(subject: Subject, setting: Setting, released: Floats, seed: int) -> Judgement:
     """Return what the strongest attack of each kind makes of a release, in little time."""
-    original, released, order = side_by_side(subject, setting, released, seed)
+    original, published, order = side_by_side(subject, setting, released, seed)
     told: dict[str, Any] = {"seed": seed, "order": order, "max_targets": 300, "effort": "quick"}
-    session = AuditSession(original, released, method=public_description(setting), **told)
-    results = [result for _, result in session.attack(QUICK_ATTACKS)]
+    told["kept"] = kept_here(subject, setting)
+    session = AuditSession(original, published, method=public_description(setting), **told)
+    results = [result for _, result in session.attack((*QUICK_ATTACKS, *(("kept-columns",) if told["kept"] else ())))]
     judged = session.grade(curve=False, verbatim=False)
     known = [value for value, _ in residual_security(results, len(subject.names)) if value is not None]
     links = judged.linkage.rate if judged.linkage is not None else None

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from sfumato._arrays import Floats, Integers
+from sfumato._arrays import Flags, Floats, Integers
 from sfumato.attack.engine.decimals import infer_decimals
 from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError
-from sfumato.files.entire import read_table
+from sfumato.files.entire import number_frame, read_table
 from sfumato.frames.counted import count_table
-from sfumato.frames.frame import all_columns, is_dataframe, numeric_columns, read_frame, take_rows
+from sfumato.frames.frame import all_columns, as_polars, is_dataframe, numeric_columns, read_frame, take_rows
 from sfumato.frames.gaps import incomplete
 from sfumato.perturb.guard.exposed import exposed_in
 from sfumato.perturb.mechanism.parameters import nearest_name
@@ -55,6 +55,8 @@ class Subject(Hidden):
         All complete rows, also of people without company: what methods that draw rows learn from.
     bounds : mapping
         Column -> (low, high), as a policy says.
+    beside : dataframe or None
+        The columns that are released as they are, of the same rows: attackers join on them. None: there are none.
     """
 
     names: tuple[str, ...]
@@ -71,6 +73,7 @@ class Subject(Hidden):
     gaps: tuple[float | None, ...] = ()
     whole: Floats = field(default_factory=lambda: np.empty((0, 0)))
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    beside: Any = None
 
     def rounded(self, released: Floats) -> Floats:
         """Return a release of these columns rounded to their decimals, as a file would hold it.
@@ -132,7 +135,13 @@ def read_subject(
         notes = [f"not numeric, so left out: {', '.join(text)}"] if text else []
     if not names:
         raise DataError("there is no numeric column to protect", hint="check the file, and what is left out")
-    values, missed = (counted.numbers.to_numpy().astype(np.float64), 0) if counted else _complete(table, names)
+    beside = _beside(table, keep)
+    if counted:
+        values, missed = counted.numbers.to_numpy().astype(np.float64), 0
+    else:
+        values, missing = _complete(table, names)
+        missed = int(missing.sum())
+        beside = None if beside is None else beside.filter(~missing)
     if missed:
         notes.append(f"{missed:,} rows with missing values are left out")
     if len(values) < _FEWEST:
@@ -150,10 +159,12 @@ def read_subject(
     alone = _without_company(values, categories, seed)
     if len(alone):
         values = np.delete(values, alone, axis=0)
+        beside = None if beside is None else beside[np.setdiff1d(np.arange(n_rows), alone)]
         notes.append(f"{len(alone):,} rows without company are left out: methods that keep clusters hold them back")
     if len(values) > max_rows:
         chosen = np.sort(np.random.default_rng([seed, 21]).choice(len(values), max_rows, replace=False))
         values = values[chosen]
+        beside = None if beside is None else beside[chosen]
         notes.append(f"measured on {max_rows:,} of {n_rows:,} rows, drawn at random")
     gaps = counted.gaps if counted else ()
     decimals = tuple(
@@ -162,12 +173,11 @@ def read_subject(
     )
     roles = (tuple(identifier), tuple(keep), text)
     if counted is None:
-        return Subject(names, values, decimals, n_rows, *roles, tuple(notes), whole=whole, bounds=known)
+        return Subject(names, values, decimals, n_rows, *roles, tuple(notes), whole=whole, bounds=known, beside=beside)
     held = {names.index(name): tuple(own) for name, own in counted.coding.held.items()}
     kinds = {names.index(name): kind for name, kind in counted.kinds.items()}
-    return Subject(
-        names, values, decimals, n_rows, *roles, tuple(notes), kinds, held, counted.categories, gaps, whole, known
-    )
+    told = (*roles, tuple(notes), kinds, held, counted.categories, gaps, whole, known, beside)
+    return Subject(names, values, decimals, n_rows, *told)
 
 
 def other_columns(table: Any, outside: Sequence[str] = ()) -> tuple[str, ...]:
@@ -210,9 +220,18 @@ def _without_company(values: Floats, categories: Sequence[int], seed: int) -> In
     return exposed_in(np.ascontiguousarray(values[:, numbers]), Streams(Key.from_insecure_seed(seed).derive("company")))
 
 
-def _complete(table: Any, names: Sequence[str]) -> tuple[Floats, int]:
-    """Return the complete rows of columns of numbers, and how many rows are not."""
+def _beside(table: Any, keep: Sequence[str]) -> Any:
+    """Return the columns that are kept; None if there are none."""
+    if not keep:
+        return None
+    if is_dataframe(table):
+        return as_polars(table).select(list(keep))
+    return number_frame(keep, np.column_stack(read_frame(table, keep).columns))
+
+
+def _complete(table: Any, names: Sequence[str]) -> tuple[Floats, Flags]:
+    """Return the complete rows of columns of numbers, and which rows are not."""
     missing = incomplete(table, names)
     if missing.any():
         table = take_rows(table, ~missing)
-    return np.column_stack(read_frame(table, names).columns), int(np.count_nonzero(missing))
+    return np.column_stack(read_frame(table, names).columns), missing

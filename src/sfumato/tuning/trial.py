@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from sfumato.auditing.run import audit
 from sfumato.auditing.utility.yardstick import Usefulness, Yardstick
 from sfumato.core.keys import Key
 from sfumato.exceptions import SfumatoWarning
+from sfumato.files.entire import number_frame
 from sfumato.perturb.catalogue import method
 from sfumato.tuning.settings import Setting, make_perturber
 from sfumato.tuning.subject import Subject
@@ -162,26 +164,42 @@ def attack_release(
     guarantee = method(setting.method).guarantee
     if guarantee is not None and not claim:
         told = {name: value for name, value in told.items() if name not in guarantee.parameters}
-    original, released, order = side_by_side(subject, setting, released, seed)
+    original, published, order = side_by_side(subject, setting, released, seed)
     return audit(
         original,
-        released,
+        published,
         method=told,
         order=order,
+        kept=kept_here(subject, setting),
         attacks=attacks,
         utility=False,
         seed=seed,
     )
 
 
-def side_by_side(subject: Subject, setting: Setting, released: Floats, seed: int) -> tuple[Floats, Floats, str | None]:
-    """Return as many rows of the table and of a release, and what an audit is told of their order.
+def kept_here(subject: Subject, setting: Setting) -> tuple[str, ...]:
+    """Return the columns that stand beside those of a release as they are.
+
+    Parameters
+    ----------
+    subject, setting
+        See `attack_release`.
+    """
+    return () if subject.beside is None or draws_rows(setting) else tuple(subject.beside.columns)
+
+
+def side_by_side(subject: Subject, setting: Setting, released: Floats, seed: int) -> tuple[Any, Any, str | None]:
+    """Return as many rows of the table and of a release, with kept columns, and what an audit is told of their order.
 
     Parameters
     ----------
     subject, setting, released, seed
         See `attack_release`.
     """
+    if kept_here(subject, setting):
+        names = subject.names if keeps_columns(setting) else [f"component {i}" for i in range(released.shape[1])]
+        tables = number_frame(subject.names, subject.values), number_frame(names, released)
+        return tables[0].hstack(subject.beside), tables[1].hstack(subject.beside), None
     if not draws_rows(setting):
         return subject.values, released, None
     original, released, _ = as_many_rows(subject.values, released, seed=seed)

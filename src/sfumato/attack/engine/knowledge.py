@@ -153,6 +153,8 @@ class Knowledge:
         Which columns hold categories and which are kept, for tables that have such columns.
     places : Places or None
         Where people stand in the original file.
+    gaps : array of shape (n, e), or None
+        Cells of the release that are missing, where some are; what stands there was filled in.
     seed : int
         For attacks that draw at random; unrelated to the choice of known people. Default: 0.
 
@@ -182,6 +184,7 @@ class Knowledge:
     releases: tuple[FloatArray, ...] = ()
     kinds: Kinds | None = None
     places: Places | None = None
+    gaps: BoolArray | None = None
     seed: int = 0
 
     @property

@@ -71,6 +71,8 @@ class Referee:
     atoms : array-like of shape (n,), optional
         Original rows with the same number share all labels that the release tells, and attackers know which. None:
         those of `labels`.
+    gaps : array-like of shape (n, e), optional
+        Cells of the release that are missing; `released` holds what was filled in. None: no cell is.
     kinds : Kinds, optional
         Which columns hold categories and which are released as they are. None: all are perturbed numbers.
     company : array-like of shape (n,), optional
@@ -112,6 +114,7 @@ class Referee:
         labels: Mapping[int, ArrayLike] | ArrayLike | None = None,
         scaling: str = "std",
         atoms: ArrayLike | None = None,
+        gaps: ArrayLike | None = None,
         kinds: Kinds | None = None,
         company: ArrayLike | None = None,
         likeness: ArrayLike | None = None,
@@ -144,6 +147,9 @@ class Referee:
         if len(self._columns) != n_columns:
             raise ParameterError(f"{len(self._columns)} column names for {n_columns} columns")
         self._kinds = kinds
+        self._gaps = None if gaps is None else np.array(gaps, dtype=np.bool_)
+        if self._gaps is not None:
+            self._gaps.setflags(write=False)
         self._method = method
         self._parameters = MappingProxyType(dict(parameters or {}))
         self._problem = unscorable(self._truth)
@@ -246,6 +252,7 @@ class Referee:
             atoms=self._atoms if "attributes" in needs else None,
             releases=self._releases if "releases" in needs else (),
             kinds=self._kinds,
+            gaps=self._gaps,
             places=self._places(helpers, rows) if "places" in needs and rows.size else None,
             seed=self._attack_seed,
         )

@@ -6,8 +6,11 @@ import numpy as np
 
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
-from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
+from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
 
+_PAIRS = 12  # columns beyond which not each two are looked at
+_LEVELS = 0.5  # different pairs, of the known rows, beyond which they name people
+_WORSE = 2.0  # how much more two columns must tell than one
 _ENOUGH = 3  # known rows that share a released value with another one, without which nothing can be checked
 
 
@@ -47,8 +50,19 @@ def dictionary(codes: FloatArray, values: FloatArray) -> tuple[FloatArray, Float
     return different, middle, within / float(values.var())
 
 
+def _with_pairs(released: FloatArray, rows: IntArray) -> FloatArray:
+    """Return released columns, and a number for each two values of two of them that many known rows share."""
+    e = released.shape[1]
+    if e > _PAIRS:
+        return released
+    codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in released.T]
+    pairs = [codes[k] * (int(codes[i].max()) + 1) + codes[i] for k in range(e) for i in range(k)]
+    few = [one for one in pairs if len(np.unique(one[rows])) <= _LEVELS * len(rows)]
+    return np.column_stack([released, *few])
+
+
 class LookUp(Attack):
-    """Learn from known rows what each released value stands for, column by column, wherever the column went.
+    """Learn from known rows what each released value, or each two, stand for, wherever the column went.
 
     Examples
     --------
@@ -66,13 +80,14 @@ class LookUp(Attack):
         """Return what the values of the target rows stand for; nothing where nobody known has them."""
         assert knowledge.pairs is not None
         rows, values = knowledge.pairs.rows, knowledge.pairs.values
-        released = knowledge.released
+        released = _with_pairs(knowledge.released, rows)
+        single = knowledge.released.shape[1]
         guess = np.full((knowledge.targets.size, knowledge.n_columns), np.nan)
         learnt = 0
         for j in range(knowledge.n_columns):
             deadline.check()
             tried = [dictionary(released[rows, k], values[:, j]) for k in range(released.shape[1])]
-            best = min(range(len(tried)), key=lambda k: (tried[k][2], k != j))
+            best = min(range(len(tried)), key=lambda k: (tried[k][2] * (1.0 if k < single else _WORSE), k != j))
             codes, meaning, left = tried[best]
             if not np.isfinite(left) or left >= 1.0:
                 continue

@@ -9,9 +9,11 @@ from scipy.spatial import cKDTree
 from scipy.stats import spearmanr
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.bits import bits_of, whole_units
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
-from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, Places, guess_links
+from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray, Knowledge, Places, guess_links
 from sfumato.attack.known.low_digits import digits_after, digits_at, telling_digits
+from sfumato.attack.known.place_codes import code_of_places, codes_of, places_of_bits
 from sfumato.attack.known.place_digits import find_speed, on_circle
 
 _SURE = 0.98
@@ -63,6 +65,17 @@ class RowNumbers(Attack):
             unit = 2 * np.pi * error + 1e-9
             there.append(_points(turns) / unit)
             wanted.append(_points(np.asarray(speed * held.asked + start, dtype=np.float64)) / unit)
+        for column in knowledge.released.T:
+            for codes in codes_of(column):
+                code = code_of_places(codes, held.rows, held.numbers, deadline)
+                if code is not None:
+                    there.append(codes[:, None].astype(np.float64) * 4)
+                    wanted.append(code(held.asked)[:, None].astype(np.float64) * 4)
+                    break
+        told = places_of_bits(_two_valued(knowledge), held.rows, held.numbers)
+        if told is not None:
+            there.append(told[0].astype(np.float64) * 4)
+            wanted.append(bits_of(held.asked, len(told[1]))[:, told[1]].astype(np.float64) * 4)
         if not there:
             raise NothingFoundError("no digits follow the places of the rows")
         nearest = cKDTree(np.column_stack(there)).query(np.column_stack(wanted))[1]
@@ -92,6 +105,14 @@ class RowNumbers(Attack):
                 found = find_speed(turns, held.rows, held.numbers, tried=tried)
                 if found is not None:
                     yield turns, found
+
+
+def _two_valued(knowledge: Knowledge) -> BoolArray:
+    """Return what has two values in each released cell: whether it is missing, and whether its last digit is even."""
+    units = [whole_units(column) for column in knowledge.released.T]
+    even = [bits_of(one[0], 1) for one in units if one is not None]
+    gaps = [] if knowledge.gaps is None else [knowledge.gaps]
+    return np.column_stack([*gaps, *even, np.zeros((knowledge.n_rows, 1), dtype=np.bool_)])
 
 
 def _as_it_is(column: FloatArray, some: IntArray, held: Places) -> list[tuple[float, FloatArray]]:

@@ -27,8 +27,10 @@ CORE, LOOK = 3_000, 20_000
 #: a miner of twenty starts reaches none of the carried optima once in a thousand times
 _REACHED = 0.3
 _FEWEST, _MOST = 3, 20
-_DOUBT = 0.003  # what few rounds and few rows may mistake of the cost of an optimum, as a share of it
+_DOUBT = 0.005  # what few rows may mistake of the cost of an optimum, as a share of it
+_ROUGH, _LOOKED = 0.02, 60  # what few rounds may, too, and how many runs go on after them
 _SAME = 0.01  # share of rows by which two runs of one optimum may differ
+_NEARLY = 0.02  # after few rounds
 _ROUNDS, _FEW_ROUNDS = 300, 4
 # In scikit-learn's unit: squared shift of the centres over the mean variance of the columns.
 _NEAR, _FIXED = 1e-5, 1e-7
@@ -156,19 +158,19 @@ def optima_plan(table: Table, k: int, starts: int, seeds: Sequence[int], *, like
     ]
     size = float(seen.columns.size * k * _TOGETHER)
     ended = yield [Task(size, partial(_run_starts, every, seen, k, chance, some)) for _, some in parts]
-    del seen
     met: list[_Run] = []
     for (pool, _), runs in zip(parts, ended, strict=True):
         for run in runs:
-            _note(met, run, pool, len(seeds))
+            _note(met, run, pool, len(seeds), apart=_SAME if chance is None else _NEARLY)
     if chance is not None:
-        chosen = _to_carry(met, starts, len(seeds))
+        met = _worth(met, starts)
+        size = 10.0 * seen.columns.size * k
+        ended = yield [Task(size, partial(seen.continued, one.centres, _ROUNDS)) for one in met]
+        met = _to_carry(_noted_again(met, ended), starts, len(seeds))
+        del seen
         size = 10.0 * every.columns.size * k
-        ended = yield [Task(size, partial(every.continued, one.centres, _ROUNDS)) for one in chosen]
-        met = []
-        for one, run in zip(chosen, ended, strict=True):
-            for pool, count in enumerate(one.hits.tolist()):
-                _note(met, run, pool, len(seeds), count)
+        ended = yield [Task(size, partial(every.continued, one.centres, _ROUNDS)) for one in met]
+        met = _noted_again(met, ended)
     met.sort(key=lambda one: one.cost)
     return Optima(
         tuple(one.labels.astype(np.int64) for one in met),
@@ -177,6 +179,25 @@ def optima_plan(table: Table, k: int, starts: int, seeds: Sequence[int], *, like
         np.array([one.hits for one in met]).T,
         starts,
     )
+
+
+def _worth(met: list[_Run], starts: int) -> list[_Run]:
+    """Return the runs that a miner may take for the best, of which few rounds tell the cost only roughly."""
+    met = sorted(met, key=lambda one: one.cost)
+    reached = np.cumsum([one.hits.sum() for one in met]) / (starts * len(met[0].hits))
+    needed = int(np.searchsorted(reached, _REACHED)) + 1
+    return [one for place, one in enumerate(met) if place < needed or one.cost <= (1.0 + _ROUGH) * met[0].cost][
+        :_LOOKED
+    ]
+
+
+def _noted_again(met: list[_Run], ended: Sequence[WeightedRun]) -> list[_Run]:
+    """Return the optima that runs have reached which went on, with the hits of all of them."""
+    found: list[_Run] = []
+    for one, run in zip(met, ended, strict=True):
+        for pool, count in enumerate(one.hits.tolist()):
+            _note(found, run, pool, len(one.hits), count)
+    return found
 
 
 def _to_carry(met: list[_Run], starts: int, pools: int) -> list[_Run]:
@@ -252,11 +273,11 @@ class _Run:
     hits: Integers
 
 
-def _note(met: list[_Run], run: WeightedRun, pool: int, pools: int, count: int = 1) -> None:
+def _note(met: list[_Run], run: WeightedRun, pool: int, pools: int, count: int = 1, *, apart: float = _SAME) -> None:
     """Count a run for the optimum that it has reached, or for a new one."""
     for one in met:
-        alike = abs(run.cost - one.cost) <= 1e-3 * max(run.cost, one.cost)
-        if alike and other_labels(one.labels, run.labels) <= _SAME:
+        alike = abs(run.cost - one.cost) <= apart / 10 * max(run.cost, one.cost)
+        if alike and other_labels(one.labels, run.labels) <= apart:
             one.hits[pool] += count
             if run.cost < one.cost:
                 one.cost, one.labels, one.centres = run.cost, run.labels, run.centres

@@ -29,10 +29,14 @@ class Company:
         The same number for rows that share their cluster for every number of clusters.
     smallest : array of shape (n,)
         Rows of the smallest cluster that each is in.
+    groupings : array of shape (n, 1 + numbers of clusters)
+        The codes, and the clusters of each number alone: they may tell more of a column than all of them together,
+        which leave many people alone.
     """
 
     codes: Integers
     smallest: Integers
+    groupings: Integers
 
 
 def in_miners_space(rows: Floats, categories: Sequence[int]) -> Floats:
@@ -69,12 +73,14 @@ def same_clusters(rows: Floats, categories: Sequence[int], clusters: Sequence[in
     chosen = np.random.default_rng([seed, 3]).permutation(len(points))[:_MOST_ROWS]
     codes: Integers = np.zeros(len(points), dtype=np.int64)
     smallest: Integers = np.full(len(points), len(points))
+    alone: list[Integers] = []
     for k in clusters:
         if k < len(chosen):
             labels = KMeans(k, n_init=_STARTS, random_state=seed).fit(points[chosen]).predict(points)
             codes = np.unique(codes * k + labels, return_inverse=True)[1].ravel()
             smallest = np.minimum(smallest, np.bincount(labels)[labels])
-    return Company(codes, smallest)
+            alone.append(np.asarray(labels, dtype=np.int64))
+    return Company(codes, smallest, np.column_stack([codes, *alone]))
 
 
 def nearest_of_all(rows: Floats, clusterings: Sequence[Floats], spread: Floats) -> Integers:

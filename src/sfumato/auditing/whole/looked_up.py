@@ -64,8 +64,8 @@ def measure_look_ups(
     ----------
     rows : WholeRows
         Row by row the same people.
-    company : array of shape (n,), optional
-        Rows with the same number share all clusters that the release keeps.
+    company : array of shape (n,) or (n, groupings), optional
+        Rows with the same number share all clusters that the release keeps, or some of them.
     kept : sequence of str
         Columns that are kept on purpose. Default: none.
     seed : int

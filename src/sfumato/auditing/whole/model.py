@@ -72,8 +72,8 @@ def measure_whole(
     Parameters
     ----------
     rows : WholeRows
-    company : array of shape (n,), optional
-        Rows with the same number share all clusters that the release keeps.
+    company : array of shape (n,) or (n, groupings), optional
+        Rows with the same number share all clusters that the release keeps, or some of them.
     kept : sequence of str
         Columns that are kept on purpose. Default: none.
     seed : int
