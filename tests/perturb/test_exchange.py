@@ -257,9 +257,8 @@ def test_any_table_keeps_sets_ranges_and_types(table: pl.DataFrame, seed: int) -
     assert after.schema == table.schema
     for name in table.columns:
         old, new = table[name].drop_nulls(), after[name].drop_nulls()
-        if old.dtype.is_float():
-            assert old.min() <= new.min()
-            assert new.max() <= old.max()
+        if old.dtype.is_float():  # a gap may stand in for the only value of a column
+            assert new.is_between(old.min(), old.max()).all()
         elif old.dtype.is_numeric() and old.n_unique() > 30:
             assert set(new) <= set(range(old.min(), old.max() + 1))
         else:

@@ -10,7 +10,7 @@ import pytest
 from sfumato.attack.shadows.membership import membership
 from sfumato.attack.shadows.one_row import one_row_difference
 from sfumato.perturb import AtomExchange, AtomMixing
-from sfumato.perturb.guard.leverage import Leverage
+from sfumato.perturb.guard.leverage import NOTHING, Leverage
 
 
 def table(n: int = 900) -> np.ndarray:
@@ -36,7 +36,7 @@ def test_far_rows_count_less_the_farthest_not_at_all_and_others_as_they_are() ->
     ways = np.array([[0.6, 0.8]]).T
     rows[:, :3] = ways * (1.7, 1.5, 40.0)
     of = np.repeat([0, 1], 100)
-    leverage = Leverage.of_sample(rows, of, 2)
+    leverage = Leverage.of_sample(rows, of, 2, nothing=NOTHING)
     middle = leverage.middles[0][:, None]
     usual = np.median(np.linalg.norm(rows[:, :100] - middle, axis=0))
     rows[:, :3] = middle + ways * usual * (1.7, 1.5, 40.0)

@@ -13,12 +13,12 @@ from sfumato.exceptions import ParameterError
 from sfumato.metrics import misclassification_rate
 from sfumato.perturb import AtomExchange, AtomMixing
 from sfumato.perturb.exchange.setting import Setting
-from sfumato.perturb.guard import collected
 from sfumato.perturb.guard.atoms import Atoms, atom_codes
 from sfumato.perturb.guard.joined import DETAILS, Inside, detail_of, join_atoms
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space
 from sfumato.perturb.guard.wanted import rungs
+from sfumato.perturb.mechanism import collected
 from tests.perturb.cases import table as plain_table
 
 pytestmark = pytest.mark.usefixtures("everybody")

@@ -58,7 +58,7 @@ class Detail:
 
 DETAILS: Mapping[str, Detail] = {
     "coarse": Detail(0.01, 20, 0.25, 0.04, 24.0),
-    "medium": Detail(0.03, 5, 0.15, 0.02, 18.0),
+    "medium": Detail(0.03, 8, 0.15, 0.02, 18.0),
     "fine": Detail(0.08, 5, 0.05, 0.01, 6.0),
 }
 

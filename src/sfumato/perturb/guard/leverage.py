@@ -39,16 +39,19 @@ class Leverage(Hidden):
     shrinks : float
         Share of the deviation inside atoms that is left, in the whole table: nobody moves it far, so that all atoms
         can be widened by it.
+    lost : array of shape (d,)
+        Variance of each column that is lost by it.
     """
 
     middles: Floats
     farthest: Floats
     nothing: float = np.inf
     shrinks: float = 1.0
+    lost: Floats | None = None
 
     @classmethod
     def of_sample(
-        cls, inside: Floats, of: Integers, n_atoms: int, farthest: float = FARTHEST, nothing: float = NOTHING
+        cls, inside: Floats, of: Integers, n_atoms: int, farthest: float = FARTHEST, nothing: float = np.inf
     ) -> Leverage:
         """Return what a sample of the rows tells.
 
@@ -61,7 +64,7 @@ class Leverage(Hidden):
         farthest : float
             How far a row may be and count as it is, in times the median distance.
         nothing : float
-            From where on a row counts nothing, in the same.
+            From where on a row counts nothing, in the same. Default: nowhere.
         """
         middles = np.stack(share(lambda column: medians(column, of, n_atoms), list(inside)), axis=1)
         distances = _distances(inside - middles[of].T)
@@ -69,9 +72,18 @@ class Leverage(Hidden):
         few = np.bincount(of, minlength=n_atoms) < _FEWEST
         limits = np.where(few | (usual <= 0.0), np.inf, usual)
         own = cls(middles, farthest * limits, nothing / farthest)
-        counted = float(sum_in_order(own._counted(distances, of) ** 2))
-        real = float(sum_in_order(np.minimum(distances, _BELIEVED * limits[of]) ** 2))
-        return replace(own, shrinks=sqrt(counted / real) if counted > 0.0 else 1.0)
+        counted, believed = own._counted(distances, of) ** 2, np.minimum(distances, _BELIEVED * limits[of]) ** 2
+        left, real = float(sum_in_order(counted)), float(sum_in_order(believed))
+        squares = (inside - middles[of].T) ** 2
+        shares = np.divide(believed - counted, distances**2, out=np.zeros(len(of)), where=distances > 0.0)
+        return replace(
+            own, shrinks=sqrt(left / real) if left > 0.0 else 1.0, lost=sum_in_order(squares * shares) / len(of)
+        )
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether the farthest rows count nothing."""
+        return bool(np.isfinite(self.nothing))
 
     def far(self, inside: Floats, of: Integers) -> Flags:
         """Return which rows of atoms are too far out."""
@@ -91,7 +103,7 @@ class Leverage(Hidden):
     def _counted(self, distance: Floats, of: Integers) -> Floats:
         """Return how far from the middle of their atoms rows count that are so far from it."""
         farthest = self.farthest[of]
-        if np.isinf(self.nothing):
+        if not self.vanishes:
             return np.minimum(distance, farthest)
         with np.errstate(invalid="ignore"):  # where nothing is known, everything counts
             left = np.clip((self.nothing * farthest - distance) / (self.nothing - 1.0), 0.0, farthest)

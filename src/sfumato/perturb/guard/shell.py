@@ -34,7 +34,7 @@ from sfumato.perturb.guard.exposed import (
 from sfumato.perturb.guard.foreign import Rows as ForeignRows
 from sfumato.perturb.guard.foreign import check_foreign, described, is_foreign, is_pipeline, make_foreign
 from sfumato.perturb.guard.joined import Inside, Joined, detail_of, join_atoms
-from sfumato.perturb.guard.leverage import Leverage
+from sfumato.perturb.guard.leverage import NOTHING, Leverage
 from sfumato.perturb.guard.named import USUAL_CARE, name_clusterings
 from sfumato.perturb.guard.placing import Placed, plain_regions, released_regions
 from sfumato.perturb.guard.regions import Regions
@@ -360,7 +360,9 @@ class GuardShell(Perturber):
             if ladder:
                 atoms, joined = self._join(space, atoms, rows)
             looked = space.enter(np.ascontiguousarray(rows.T))
-            leverage = Leverage.of_sample(looked, atoms.of(looked), len(atoms))
+            # of other clusterers the scatter of a few large groups is what they are found by
+            vanish = NOTHING if ladder and self.mixes and not named.marks else np.inf
+            leverage = Leverage.of_sample(looked, atoms.of(looked), len(atoms), nothing=vanish)
 
         seen = Seen(facts.n_rows)
 

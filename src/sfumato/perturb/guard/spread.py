@@ -21,6 +21,7 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.variates import normal
 from sfumato.perturb.guard.atoms import Atoms
+from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.placing import Placed
 
 DRAW_BITS = 16  # normal numbers are at most 8.3 in size: 2^20 steps
@@ -125,7 +126,13 @@ def scatter_of(wanted: Floats, drawn_mean: Floats, drawn: Floats, spread: Floats
 
 
 def column_spread(
-    atoms: Atoms, small: Flags, variances: Floats, placed: Placed, spread: float, draw: int = 0
+    atoms: Atoms,
+    small: Flags,
+    variances: Floats,
+    placed: Placed,
+    spread: float,
+    draw: int = 0,
+    leverage: Leverage | None = None,
 ) -> Floats:
     """Return the share of the standard deviation inside atoms that each column keeps.
 
@@ -143,6 +150,8 @@ def column_spread(
     draw : int
         Draws that are tried take turns: either a few columns that hardly vary inside atoms keep a little more than the
         others, or all keep what the last of them can reach, and clusters are less crisp.
+    leverage : Leverage, optional
+        What rows far out would have added to the columns, and how much wider atoms may be for it.
     """
     counts = atoms.counts.astype(np.float64)
     centre = _weighted(atoms.means, counts) / counts.sum()
@@ -150,7 +159,9 @@ def column_spread(
     between = _weighted((placed.targets[~small] - centre) ** 2, counts[~small])
     for row in placed.small_rows.T:
         between += (row - centre) ** 2
-    whole = _weighted(variances + (atoms.means - centre) ** 2, counts)
+    whole, most = _weighted(variances + (atoms.means - centre) ** 2, counts), _MOST_SHARE
+    if leverage is not None and leverage.lost is not None and leverage.vanishes:
+        whole, most = whole + leverage.lost * counts.sum(), _MOST_SHARE / leverage.shrinks**2
     varies = whole > 0
     inside = np.where(varies, inside / np.where(varies, whole, 1.0), 0.0)
     between = np.where(varies, between / np.where(varies, whole, 1.0), 1.0)
@@ -160,7 +171,7 @@ def column_spread(
         least = np.sort((between + _LEAST_SHARE * inside)[varies])
         kept = max(kept, float(least[int(_REACHING[draw % len(_REACHING)] * (len(least) - 1))]))
     squared = np.divide(kept - between, inside, out=np.ones_like(inside), where=inside > 1e-9)
-    kept_spread: Floats = np.sqrt(np.clip(squared, _LEAST_SHARE, _MOST_SHARE))
+    kept_spread: Floats = np.sqrt(np.clip(squared, _LEAST_SHARE, most))
     return kept_spread
 
 

@@ -71,7 +71,7 @@ class AtomMixing(GuardShell):
         How finely the ladder may cut the table, or limits of one's own: `atoms` (most groups of like rows, as a share
         of the rows), `rows` (fewest rows of a group), `residual` (share of the median column's variance that must be
         left inside groups), `loss` (share of the labels that may be given up for that), `people` (deviations by which
-        the sum of a group is moved, against one person's influence). Default: "medium", which is 0.03, 5, 0.15, 0.02
+        the sum of a group is moved, against one person's influence). Default: "medium", which is 0.03, 8, 0.15, 0.02
         and 18.
     min_atom : int
         Smallest atom, in rows, whose mean is kept. Default: 5.
@@ -264,7 +264,7 @@ class AtomMixing(GuardShell):
             spikes=variances == 0.0 if atoms.named.marks else None,
         )
         quiet = replace(placed, targets=placed.targets - noise)  # noise is not made up for inside atoms
-        spread = column_spread(atoms, small, variances, quiet, share, draw)
+        spread = column_spread(atoms, small, variances, quiet, share, draw, found.leverage)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = Scatters(
             np.where(drawn, np.cumsum(drawn) - 1, -1),
