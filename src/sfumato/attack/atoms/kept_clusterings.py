@@ -13,6 +13,19 @@ from sfumato.attack.engine.knowledge import FloatArray, IntArray
 
 #: numbers in the covariances that are kept: 80 MB
 MOST_NUMBERS = 10_000_000
+#: columns whose covariances are looked at together: those of all pairs of a wide table would outgrow it
+BLOCK = 256
+
+
+def blocks_of(columns: int) -> tuple[slice, ...]:
+    """Return the blocks of columns of a table.
+
+    Examples
+    --------
+    >>> blocks_of(300)
+    (slice(0, 256, None), slice(256, 300, None))
+    """
+    return tuple(slice(start, min(start + BLOCK, columns)) for start in range(0, columns, BLOCK))
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +38,18 @@ class AtomMoments:
         Labels of every atom, the largest first.
     sizes : array of shape (a,)
     means : array of shape (a, d)
-    covariances : array of shape (b, d, d), b <= a
-        With divisor n; of the b largest atoms, as many as fit into some memory. Small atoms have singular ones.
-    pooled : array of shape (d, d)
+    covariances : tuple of arrays of shape (b, w, w), b <= a
+        Of the columns of each block. With divisor n; of the b largest atoms, as many as fit into some memory. Small
+        atoms have singular ones.
+    pooled : tuple of arrays of shape (w, w)
         The mean of all atoms' covariances, each row counting the same.
     """
 
     codes: IntArray
     sizes: IntArray
     means: FloatArray
-    covariances: FloatArray
-    pooled: FloatArray
+    covariances: tuple[FloatArray, ...]
+    pooled: tuple[FloatArray, ...]
 
 
 def within_covariances(
@@ -119,9 +133,11 @@ class Named:
         order = np.argsort(-atoms.sizes, kind="stable")
         place = np.argsort(order)
         means = atoms.means(points)[order]
-        most = max(1, MOST_NUMBERS // points.shape[1] ** 2)
-        covariances, pooled = within_covariances(points, place[atoms.of_row], means, most)
-        arrays = (atoms.codes[order], atoms.sizes[order], means, covariances, pooled)
-        for array in arrays:
+        blocks = blocks_of(points.shape[1])
+        most = max(1, MOST_NUMBERS // sum((block.stop - block.start) ** 2 for block in blocks))
+        found = [within_covariances(points[:, block], place[atoms.of_row], means[:, block], most) for block in blocks]
+        covariances, pooled = tuple(one for one, _ in found), tuple(one for _, one in found)
+        codes, sizes = atoms.codes[order], atoms.sizes[order]
+        for array in (codes, sizes, means, *covariances, *pooled):
             array.setflags(write=False)
-        return AtomMoments(*arrays)
+        return AtomMoments(codes, sizes, means, covariances, pooled)

@@ -9,6 +9,7 @@ from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 
 _ENOUGH = 3  # known rows that share a released value with another one, without which nothing can be checked
+_MOST_PLACES = 256  # columns of a wide table in which a column is looked for: its own, and those that follow it
 
 
 def dictionary(codes: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -47,6 +48,12 @@ def dictionary(codes: FloatArray, values: FloatArray) -> tuple[FloatArray, Float
     return different, middle, within / float(values.var())
 
 
+def _repeats(codes: FloatArray) -> bool:
+    """Tell whether enough known rows share a released value for a dictionary to be checked."""
+    counts = np.unique(codes, return_counts=True)[1]
+    return bool(counts[counts > 1].sum() >= _ENOUGH)
+
+
 class LookUp(Attack):
     """Learn from known rows what each released value stands for, column by column, wherever the column went.
 
@@ -66,13 +73,17 @@ class LookUp(Attack):
         """Return what the values of the target rows stand for; nothing where nobody known has them."""
         assert knowledge.pairs is not None
         rows, values = knowledge.pairs.rows, knowledge.pairs.values
-        released = knowledge.released
+        released, width = knowledge.released, knowledge.released.shape[1]
+        repeated = [_repeats(released[rows, k]) for k in range(width)]
         guess = np.full((knowledge.targets.size, knowledge.n_columns), np.nan)
         learnt = 0
         for j in range(knowledge.n_columns):
             deadline.check()
-            tried = [dictionary(released[rows, k], values[:, j]) for k in range(released.shape[1])]
-            best = min(range(len(tried)), key=lambda k: (tried[k][2], k != j))
+            looked = range(width) if width <= _MOST_PLACES else ((j + k) % width for k in range(_MOST_PLACES))
+            tried = {k: dictionary(released[rows, k], values[:, j]) for k in looked if repeated[k]}
+            best = min(tried, key=lambda k: (tried[k][2], k != j), default=None)
+            if best is None:
+                continue
             codes, meaning, left = tried[best]
             if not np.isfinite(left) or left >= 1.0:
                 continue
