@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attack.atoms.atom_linking import Cell, cells, link_cells
-from sfumato.attack.atoms.kept_clusterings import blocks_of
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import WIDE_ATOM, blocks_of
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
 
@@ -116,7 +116,9 @@ class AtomLikelihood(Attack):
             theirs, ours = true[position].roots, seen[position].roots
             return [
                 _Law(people[:, block], rows[:, block], people[:, block] @ own, rows[:, block] @ root, volume)
-                for block, (own, _), (root, volume) in zip(blocks_of(rows.shape[1]), theirs, ours, strict=True)
+                for block, (own, _), (root, volume) in zip(
+                    blocks_of(rows.shape[1], WIDE_ATOM), theirs, ours, strict=True
+                )
             ]
 
         totals = np.zeros(len(MODELS))
@@ -156,7 +158,7 @@ def _moments(
     assert knowledge.clusterings is not None
     assert knowledge.atom_moments is not None
     truth = knowledge.atom_moments
-    blocks = blocks_of(knowledge.n_columns)
+    blocks = blocks_of(knowledge.n_columns, WIDE_ATOM)
     place, released = knowledge.clusterings.place, knowledge.released
     means = [place(released[cell.rows]).mean(axis=0) for cell in held]
     atom_of = {code.tobytes(): atom for atom, code in enumerate(np.ascontiguousarray(truth.codes))}

@@ -9,23 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.attack.atoms.regions import Clusterings, atoms_of, clusterings_of, name_clusterings
+from sfumato.attack.engine.blocks import WIDE_ATOM, blocks_of
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
 
 #: numbers in the covariances that are kept: 80 MB
 MOST_NUMBERS = 10_000_000
-#: columns whose covariances are looked at together: those of all pairs of a wide table would outgrow it
-BLOCK = 256
-
-
-def blocks_of(columns: int) -> tuple[slice, ...]:
-    """Return the blocks of columns of a table.
-
-    Examples
-    --------
-    >>> blocks_of(300)
-    (slice(0, 256, None), slice(256, 300, None))
-    """
-    return tuple(slice(start, min(start + BLOCK, columns)) for start in range(0, columns, BLOCK))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +121,7 @@ class Named:
         order = np.argsort(-atoms.sizes, kind="stable")
         place = np.argsort(order)
         means = atoms.means(points)[order]
-        blocks = blocks_of(points.shape[1])
+        blocks = blocks_of(points.shape[1], WIDE_ATOM)
         most = max(1, MOST_NUMBERS // sum((block.stop - block.start) ** 2 for block in blocks))
         found = [within_covariances(points[:, block], place[atoms.of_row], means[:, block], most) for block in blocks]
         covariances, pooled = tuple(one for one, _ in found), tuple(one for _, one in found)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import followers
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
 
 _ENOUGH = 3  # known rows that share a released value with another one, without which nothing can be checked
-_MOST_PLACES = 256  # columns of a wide table in which a column is looked for: its own, and those that follow it
 
 
 def dictionary(codes: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
@@ -79,8 +79,8 @@ class LookUp(Attack):
         learnt = 0
         for j in range(knowledge.n_columns):
             deadline.check()
-            looked = range(width) if width <= _MOST_PLACES else ((j + k) % width for k in range(_MOST_PLACES))
-            tried = {k: dictionary(released[rows, k], values[:, j]) for k in looked if repeated[k]}
+            looked = [k for k in followers(j, width) if repeated[k]]
+            tried = {k: dictionary(released[rows, k], values[:, j]) for k in looked}
             best = min(tried, key=lambda k: (tried[k][2], k != j), default=None)
             if best is None:
                 continue
