@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import queue
+import sys
 import threading
+import time
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sfumato.cluster.lattice_kmeans import Asked, likely_centres, likely_centres_of
-from sfumato.core import sharing
+from sfumato.core import plans, sharing
 from sfumato.core.passes import stop_if_asked, stoppable
 from sfumato.core.sharing import granted, one_blas_thread, processors, share, shared_by, threads_here
+from sfumato.core.tiles import in_order
 
 
 def test_results_come_in_order_and_long_work_is_begun_first() -> None:
@@ -119,3 +124,46 @@ def test_libraries_have_one_thread_of_their_own_wherever_work_is_shared() -> Non
         with shared_by(3):
             assert [theirs(), *share(theirs, [0, 1, 2])] == [{1}] * 4
         assert theirs() == {2}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_nobody_waits_for_a_thread_that_has_died(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
+    """Memory may be missing for a thread's own first or next step, and then it ends without a word."""
+    served: list[int] = []
+
+    class Queue:
+        def __init__(self) -> None:
+            self._inner: Any = queue.SimpleQueue()
+
+        def put(self, task: Any) -> None:
+            self._inner.put(task)
+
+        def get(self) -> Any:
+            served.append(0)
+            task = self._inner.get()
+            if len(served) > first and task is not None:
+                raise MemoryError
+            return task
+
+    monkeypatch.setattr(sharing, "SimpleQueue", Queue)
+    monkeypatch.setattr(sharing, "_TURN", 0.05)
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+
+    def plan(x: int) -> Any:
+        (square,) = yield [plans.Task(1.0, lambda: x * x)]
+        return square
+
+    def ended(*_: Any) -> None:
+        pass
+
+    uses: list[Any] = [
+        lambda: sharing.share(abs, list(range(9))),
+        lambda: list(in_order(range(9), abs, 2)),
+        lambda: plans.share_plans([plan(x) for x in range(9)], ended),
+    ]
+    begun = time.monotonic()
+    for use in uses:
+        served.clear()
+        with sharing.shared_by(2), pytest.raises(MemoryError):
+            use()
+    assert time.monotonic() - begun < 20

@@ -49,6 +49,7 @@ def test_every_number_of_the_system_has_a_sentence(number: int, name: str | None
         (pl.exceptions.PanicException("an `Err` value: PyErr { type: <class 'MemoryError'>, value: x }"), 71),
         (SystemError(f"<function {SECRET}> returned NULL without setting an exception"), 71),
         (TypeError("stat: path should be string, bytes, os.PathLike or integer, not PosixPath"), 71),
+        (SyntaxError("invalid syntax"), 71),
         (TypeError("stat: path should be string, bytes, os.PathLike or integer, not float"), 70),
         (KeyboardInterrupt(), 130),
         (sf.exceptions.ReleaseCancelledError("x"), 130),

@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.attack import run_attack
+from sfumato.attack.engine.blocks import WIDE, WIDE_ATOM
 from sfumato.files.opening import open_source
 from sfumato.policy.first_rows import profile
 from tests.pipeline.tables import write
@@ -81,3 +83,33 @@ def test_so_are_other_commands(tmp_path: Path, command: str) -> None:
     work(50)
     few, many = work(200), work(800)
     assert many < 5 * few, (few, many)
+
+
+PAIRS = ["pca-dr", "bayes", "spectral", "likelihood", "atom-likelihood", "look-up", "low-digits"]
+
+
+def test_attacks_on_pairs_of_columns_look_at_blocks_of_a_wide_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = np.linalg.eigh
+
+    def eigh(matrix: Any) -> Any:
+        sizes.append(matrix.shape[-1])
+        return real(matrix)
+
+    monkeypatch.setattr(np.linalg, "eigh", eigh)
+    original = table(1100)
+    method = sf.perturb.AdditiveNoise(insecure_seed=1, scale=0.05)
+    audit = sf.audit(original, method.fit_transform(original), method=method, attacks=PAIRS, utility=False)
+    assert sizes.count(WIDE) >= 3, "the blocks of several attacks"
+    assert max(sizes) == WIDE
+    assert audit.grade == "F", "noise of a twentieth is seen through, blocks or not"
+
+
+def test_a_column_is_looked_for_among_a_number_of_others() -> None:
+    def tried(width: int) -> int:
+        rng = np.random.default_rng(0)
+        original = rng.integers(0, 3, (40, width)).astype(float)
+        return calls(lambda: run_attack("look-up", original, original[:, ::-1].copy()), of="dictionary")
+
+    assert tried(30) == 30**2
+    assert tried(WIDE_ATOM + 32) == (WIDE_ATOM + 32) * WIDE_ATOM

@@ -20,6 +20,7 @@ _COARSEST, _FINEST = 6, 40
 _ROWS_A_CELL = 5.0
 _MARGIN = 0.1
 _MOSTLY = 0.5
+_MOST_COLUMNS = 1024  # that the side is found by from which a wide table is seen
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def measure_densities(original: Floats, released: Floats) -> Densities | None:
     (True, 10)
     """
     varies = original.std(axis=0) > 0
+    varies[np.flatnonzero(varies)[_MOST_COLUMNS:]] = False
     if np.count_nonzero(varies) < 2:
         return None
     view = _view_of(original[:, varies])

@@ -101,8 +101,10 @@ def _is_lost(error: BaseException) -> bool:
     """Tell whether the interpreter puts another error in the place of one that it had no memory for.
 
     So it does where an allocation fails inside of it: it has nothing to raise, or takes the failure for an answer, and
-    says that a path is not one of the very kinds that it names.
+    says that a path is not one of the very kinds that it names, or that a module has a wrong syntax.
     """
+    if isinstance(error, SyntaxError):
+        return True
     said = str(error)
     if isinstance(error, SystemError):
         return any(words in said for words in _NOTHING_TO_RAISE)

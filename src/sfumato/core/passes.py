@@ -9,7 +9,6 @@ kernel then maps blocks of rows, each by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from sfumato._arrays import Floats
 from sfumato.core.rows import Coverage, RowRange, Rows
 from sfumato.core.secret import Hidden
-from sfumato.core.sharing import one_blas_thread
+from sfumato.core.sharing import Workers, one_blas_thread
 from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary, Together
 from sfumato.core.tiles import pieces_for, tile_rows, useful_threads
@@ -179,7 +178,7 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
     coverage = Coverage()
     total = template.fresh()
     workers = [template.fresh() for _ in range(threads)] if threads > 1 else []
-    with one_blas_thread(), ThreadPoolExecutor(max_workers=max(threads, 1)) as pool:
+    with one_blas_thread(), Workers(threads) as pool:
         for batch in batches:
             rows = getattr(batch, "numbered", batch.rows)  # their places, where the noise belongs to persons
             if isinstance(rows, RowRange):
@@ -187,13 +186,13 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
             pieces = pieces_for(len(batch), template.block_rows, threads)
             if threads > 1 and len(pieces) > 1:
                 left = iter(pieces)  # taken one by one: nobody waits for a thread that the system has kept waiting
-                list(pool.map(lambda worker, batch=batch, left=left: _add_pieces(worker, batch, left), workers))
+                pool.map(lambda share: _add_pieces(*share), [(worker, batch, left) for worker in workers])
             else:
                 _add_pieces(total, batch, pieces)
         while workers:  # pairs side by side: what has been counted may be as large as a table
             half = len(workers) // 2 + 1
             pairs = zip([total, *workers], [total, *workers][half:], strict=False)
-            list(pool.map(lambda pair: pair[0].merge(pair[1]), pairs))
+            pool.map(lambda pair: pair[0].merge(pair[1]), pairs)
             workers = workers[: half - 1]
     return total, coverage
 
@@ -300,8 +299,8 @@ def run_kernel(
     threads = useful_threads(threads)
     pieces = pieces_for(len(batch), rows_per_tile, threads)
     if threads > 1 and len(pieces) > 1:
-        with one_blas_thread(), ThreadPoolExecutor(max_workers=threads) as pool:
-            list(pool.map(one, pieces))
+        with one_blas_thread(), Workers(threads) as workers:
+            workers.map(one, pieces)
     else:
         for piece in pieces:
             one(piece)

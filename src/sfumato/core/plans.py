@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from heapq import heappop, heappush
 from threading import Condition
 from typing import Any, NamedTuple, TypeVar
 
-from sfumato.core.sharing import one_blas_thread, sharing_here, submit_alone
+from sfumato.core.sharing import Workers, one_blas_thread, sharing_here, submit_alone
 
 U = TypeVar("U")
+_TURN = 1.0  # seconds after which whoever waits looks whether the threads still live
 
 
 class Task(NamedTuple):
@@ -58,12 +58,16 @@ def share_plans(plans: Sequence[Plan[U]], ended: Callable[[int, int], None] | No
     if threads <= 1:
         shared.work(ended)
     else:
-        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-            futures = [submit_alone(pool, lambda _: shared.work(), None) for _ in range(threads)]
-            if ended is not None:
-                shared.tell(ended)
-            for future in futures:
-                future.result()
+        with one_blas_thread(), Workers(threads) as workers:
+            try:
+                tasks = [submit_alone(workers, lambda _: shared.work(), None) for _ in range(threads)]
+                if ended is not None:
+                    shared.tell(ended, workers.check)
+                for task in tasks:
+                    task.result()
+            except BaseException as error:  # nobody may wait for the tasks of a thread that has ended
+                shared.fail(-1, error)
+                raise
     return shared.results()
 
 
@@ -120,7 +124,7 @@ class _Shared:
             try:
                 found = task.run()
             except BaseException as error:  # noqa: BLE001
-                self._fail(number, error)
+                self.fail(number, error)
                 return
             with self._changed:
                 self._found[number][place] = found
@@ -131,22 +135,19 @@ class _Shared:
                 if ended is not None and number in self._ends:
                     ended(number, len(self._ends))
 
-    def tell(self, ended: Callable[[int, int], None]) -> None:
-        """Tell how many plans have ended until all have."""
+    def tell(self, ended: Callable[[int, int], None], check: Callable[[], None]) -> None:
+        """Tell how many plans have ended until all have; `check` raises if nobody works on them any more."""
         told = 0
-        try:
-            while True:
-                with self._changed:
-                    while len(self._ends) == told and not self._over:
-                        self._changed.wait()
-                    if self._errors or len(self._ends) == told:
-                        return
-                    told += 1
-                    number = list(self._ends)[told - 1]
-                ended(number, told)
-        except BaseException as error:
-            self._fail(-1, error)
-            raise
+        while True:
+            with self._changed:
+                while len(self._ends) == told and not self._over:
+                    if not self._changed.wait(_TURN):
+                        check()
+                if self._errors or len(self._ends) == told:
+                    return
+                told += 1
+                number = list(self._ends)[told - 1]
+            ended(number, told)
 
     def results(self) -> list[Any]:
         if self._errors:
@@ -169,7 +170,7 @@ class _Shared:
                 self._changed.notify_all()
             return
         except BaseException as error:  # noqa: BLE001
-            self._fail(number, error)
+            self.fail(number, error)
             return
         with self._changed:
             self._found[number], self._missing[number] = [None] * len(tasks), len(tasks)
@@ -177,7 +178,8 @@ class _Shared:
                 heappush(self._tasks, (-task.size, number, place, task))
             self._changed.notify_all()
 
-    def _fail(self, number: int, error: BaseException) -> None:
+    def fail(self, number: int, error: BaseException) -> None:
+        """End all plans with an error."""
         with self._changed:
             self._errors[number] = error
             self._tasks.clear()

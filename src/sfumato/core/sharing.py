@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+import weakref
+from _thread import start_new_thread
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -23,6 +25,138 @@ U = TypeVar("U")
 _threads: ContextVar[int | None] = ContextVar("_threads", default=None)  # None: nobody has said
 _is_helper: ContextVar[bool] = ContextVar("_is_helper", default=False)  # whether a thread does a part of shared work
 _CGROUP = Path("/sys/fs/cgroup")
+_TURN = 1.0  # seconds after which whoever waits looks whether the threads still live
+
+
+class Task(Generic[U]):
+    """Some work that a thread does, and what it came to."""
+
+    def __init__(self, work: Callable[[], U], check: Callable[[], None]) -> None:
+        self._work: Callable[[], U] | None = work
+        self._check, self._open, self._found = check, Lock(), []  # type: ignore[var-annotated]
+        self._error: BaseException | None = None
+        self._open.acquire()
+
+    def run(self) -> None:
+        """Do the work, unless somebody has left it undone."""
+        work, self._work = self._work, None
+        try:
+            if work is not None:
+                self._found.append(work())
+        except BaseException as error:  # noqa: BLE001  # raised where the result is asked for
+            self._error = error
+        finally:
+            self._open.release()
+
+    def cancel(self) -> None:
+        """Leave the work undone if it has not begun."""
+        self._work = None
+
+    def done(self) -> bool:
+        """Tell whether it is over; raise if it never will be."""
+        if self._open.locked():
+            self._check()
+            return False
+        return True
+
+    def result(self) -> U:
+        """Wait for the end, and return what the work came to, or raise its error."""
+        while not self._open.acquire(timeout=_TURN):
+            self._check()
+        self._open.release()
+        if self._error is not None:
+            raise self._error
+        found: U = self._found[0]
+        return found
+
+
+class _Alive:
+    """Held by a thread as long as it lives, however it ends."""
+
+
+class _Thread:
+    """A thread that does one task after the other until there is none."""
+
+    def __init__(self, tasks: SimpleQueue[Task[Any] | None]) -> None:
+        alive, self._ended = _Alive(), Lock()
+        self._alive = weakref.ref(alive)
+        self._ended.acquire()
+        start_new_thread(_serve, (tasks, self._ended, alive))
+
+    @property
+    def lives(self) -> bool:
+        """Whether it has not ended; it ends without a word where memory is missing for its very first step."""
+        return self._ended.locked() and self._alive() is not None
+
+    def join(self) -> None:
+        """Wait until it has ended."""
+        while not self._ended.acquire(timeout=_TURN):
+            if not self.lives:
+                return
+
+
+def _serve(tasks: SimpleQueue[Task[Any] | None], ended: Any, alive: _Alive) -> None:  # noqa: ARG001  # held to the end
+    try:
+        while (task := tasks.get()) is not None:
+            task.run()
+            del task  # nobody holds a result while it waits for the next one
+    finally:
+        ended.release()
+
+
+class Workers:
+    """Threads that take work from one queue; begun when there is work, and waited for at the end.
+
+    Where a thread dies because memory is missing for a step of its own, whoever waits for it is told: the pool of the
+    standard library waits for ever, and prints a traceback.
+
+    Parameters
+    ----------
+    threads : int
+        How many there are at most.
+
+    Examples
+    --------
+    >>> with Workers(2) as workers:
+    ...     workers.map(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._most = max(threads, 1)
+        self._threads: list[_Thread] = []
+        self._tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
+
+    def submit(self, work: Callable[..., U], *arguments: Any) -> Task[U]:
+        """Let a thread do work(*arguments)."""
+        task = Task(lambda: work(*arguments), self.check)
+        if len(self._threads) < self._most:
+            self._threads.append(_Thread(self._tasks))
+        self._tasks.put(task)
+        return task
+
+    def map(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
+        """Return work(item) for every item, in order."""
+        tasks = [self.submit(work, item) for item in items]
+        try:
+            return [task.result() for task in tasks]
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    def check(self) -> None:
+        """Raise if a thread has ended before its work has."""
+        if not all(thread.lives for thread in self._threads):
+            raise MemoryError("a thread has ended before its work has")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _thread in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
 
 
 @contextmanager
@@ -90,17 +224,17 @@ def share(work: Callable[[T], U], items: Sequence[T], *, largest_first: Callable
         sizes = [largest_first(item) for item in items]
         order.sort(key=lambda at: -sizes[at])
 
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        futures = {at: submit_alone(pool, work, items[at]) for at in order}
+    with one_blas_thread(), Workers(threads) as workers:
+        tasks = {at: submit_alone(workers, work, items[at]) for at in order}
         try:
-            return [futures[at].result() for at in range(len(items))]
+            return [tasks[at].result() for at in range(len(items))]
         finally:
-            for future in futures.values():
-                future.cancel()
+            for task in tasks.values():
+                task.cancel()
 
 
-def submit_alone(pool: ThreadPoolExecutor, work: Callable[[T], U], item: T) -> Future[U]:
-    """Let a pool do work(item), for which there is one thread then.
+def submit_alone(workers: Workers, work: Callable[[T], U], item: T) -> Task[U]:
+    """Let a thread do work(item), for which there is one thread then.
 
     It has a copy of the caller's context: it knows who may stop it, and how numpy treats overflow.
     """
@@ -111,7 +245,7 @@ def submit_alone(pool: ThreadPoolExecutor, work: Callable[[T], U], item: T) -> F
         _one_openmp_thread()
         return work(item)
 
-    return pool.submit(copy_context().run, alone)
+    return workers.submit(copy_context().run, alone)
 
 
 class _OneThread:

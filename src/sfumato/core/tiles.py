@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from numbers import Integral
 from typing import TypeVar
 
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.numbers import whole_number
-from sfumato.core.sharing import one_blas_thread, processors, submit_alone, threads_here
+from sfumato.core.sharing import Task, Workers, one_blas_thread, processors, submit_alone, threads_here
 from sfumato.exceptions import ParameterError
 
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
@@ -135,15 +134,15 @@ def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterat
     if threads == 1:
         yield from map(work, items)
         return
-    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[U]] = deque()
+    with one_blas_thread(), Workers(threads) as workers:
+        waiting: deque[Task[U]] = deque()
         try:
             for item in items:
-                waiting.append(submit_alone(pool, work, item))
+                waiting.append(submit_alone(workers, work, item))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for future in waiting:
-                future.cancel()
+            for task in waiting:
+                task.cancel()

@@ -10,7 +10,6 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from sfumato._arrays import Floats
 from sfumato.core.passes import Facts, Survey
 from sfumato.core.rows import Coverage, Rows
 from sfumato.core.sealed import seal, unseal
+from sfumato.core.sharing import Workers
 from sfumato.core.summaries import Summary
 from sfumato.core.travel import filled_summary, learnt_of, pack, unpack
 from sfumato.exceptions import DataError, ParameterError, SfumatoError
@@ -248,18 +248,18 @@ class SparkEngine:
             return action()
 
         problem: Exception
-        with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(work)
+        with Workers(1) as workers:
+            task = workers.submit(work)
             try:
-                while not future.done():
+                while not task.done():
                     time.sleep(0.05)
                     self._watch.at(_share_done(self._context, group))
-                return future.result()
+                return task.result()
             except BaseException as error:
-                if not future.done():
+                if not task.done():
                     self._context.cancelJobGroup(group)
                     with suppress(Exception):
-                        future.result()
+                        task.result()
                 if isinstance(error, SfumatoError) or not isinstance(error, Exception):
                     raise
                 problem = _error_of(error)

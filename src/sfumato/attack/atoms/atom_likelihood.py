@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.attack.atoms.atom_linking import Cell, cells, link_cells
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import WIDE_ATOM, blocks_of
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge
 
@@ -42,16 +43,15 @@ def root_inverse(covariance: FloatArray) -> tuple[FloatArray, float]:
 
 @dataclass(frozen=True, eq=False)
 class _Whitening:
-    """Mean of a cell, root of its inverse covariance, log of the determinant."""
+    """Mean of a cell, and of each block of columns the root of its inverse covariance and its log-determinant."""
 
     mean: FloatArray
-    root: FloatArray
-    volume: float
+    roots: list[tuple[FloatArray, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """People and rows of one cell as the laws see them: centred, and with unit covariance."""
+    """People and rows of one cell in one block of columns as the laws see them: centred, and with unit covariance."""
 
     people: FloatArray
     rows: FloatArray
@@ -59,15 +59,22 @@ class _Law:
     white_rows: FloatArray
     volume: float
 
-    def log_ratio(self, model: float | None, noise: _Whitening) -> FloatArray:
+    def log_ratio(self, model: float | None, noise: tuple[FloatArray, float]) -> FloatArray:
         """Return log p(y | x) - log p(y): a row that would suit everybody says little about anybody."""
         length = (self.white_rows**2).sum(axis=1)
         if model is None:
-            squares = _squares(self.people @ noise.root, self.rows @ noise.root)
-            return np.asarray(0.5 * (length + self.volume - noise.volume - squares))
+            root, volume = noise
+            squares = _squares(self.people @ root, self.rows @ root)
+            return np.asarray(0.5 * (length + self.volume - volume - squares))
         left = 1.0 - model**2
         squares = _squares(model * self.white_people, self.white_rows)
         return np.asarray(0.5 * (length - squares / left - self.rows.shape[1] * np.log(left)))
+
+
+def _log_ratio(laws: list[_Law], model: float | None, noise: _Whitening) -> FloatArray:
+    """Return the log of the ratio of all columns: blocks are taken for independent of one another."""
+    parts = [law.log_ratio(model, one) for law, one in zip(laws, noise.roots, strict=True)]
+    return sum(parts[1:], parts[0])
 
 
 class AtomLikelihood(Attack):
@@ -100,13 +107,19 @@ class AtomLikelihood(Attack):
             raise NothingFoundError("no known person shares all labels with a released row")
         noise, seen, true = _moments(knowledge, held, deadline)
 
-        def law(position: int, part: IntArray) -> _Law:
+        def law(position: int, part: IntArray) -> list[_Law]:
             assert knowledge.records is not None
             assert knowledge.clusterings is not None
             place = knowledge.clusterings.place
             people = place(knowledge.records[part]) - true[position].mean
             rows = place(knowledge.released[held[position].rows]) - seen[position].mean
-            return _Law(people, rows, people @ true[position].root, rows @ seen[position].root, seen[position].volume)
+            theirs, ours = true[position].roots, seen[position].roots
+            return [
+                _Law(people[:, block], rows[:, block], people[:, block] @ own, rows[:, block] @ root, volume)
+                for block, (own, _), (root, volume) in zip(
+                    blocks_of(rows.shape[1], WIDE_ATOM), theirs, ours, strict=True
+                )
+            ]
 
         totals = np.zeros(len(MODELS))
         for position, cell in enumerate(held):
@@ -115,13 +128,13 @@ class AtomLikelihood(Attack):
             few = few[: max(1, _PAIRS // len(cell.rows))]
             if few.size:
                 seen_by = law(position, few)
-                totals += [_explained(seen_by.log_ratio(model, noise)) for model in MODELS]
+                totals += [_explained(_log_ratio(seen_by, model, noise)) for model in MODELS]
         best = MODELS[int(np.argmax(totals))]
         name = "added noise" if best is None else f"correlation {best:g}"
         return link_cells(
             len(knowledge.records),
             held,
-            lambda position, part: -law(position, part).log_ratio(best, noise),
+            lambda position, part: -_log_ratio(law(position, part), best, noise),
             deadline,
             width=2,
             note=f"linked under the law: {name}",
@@ -144,22 +157,28 @@ def _moments(
     """Return the noise that the release added, and the moments of every cell, as released and as they truly were."""
     assert knowledge.clusterings is not None
     assert knowledge.atom_moments is not None
-    truth, d = knowledge.atom_moments, knowledge.n_columns
-    means, scatters = [], []
-    for cell in held:
-        points = knowledge.clusterings.place(knowledge.released[cell.rows])
-        means.append(points.mean(axis=0))
-        scatters.append((points - means[-1]).T @ (points - means[-1]))
-    pooled = np.sum(scatters, axis=0) / sum(len(cell.rows) for cell in held)
+    truth = knowledge.atom_moments
+    blocks = blocks_of(knowledge.n_columns, WIDE_ATOM)
+    place, released = knowledge.clusterings.place, knowledge.released
+    means = [place(released[cell.rows]).mean(axis=0) for cell in held]
     atom_of = {code.tobytes(): atom for atom, code in enumerate(np.ascontiguousarray(truth.codes))}
-    seen, true = [], []
-    for cell, mean, scatter in zip(held, means, scatters, strict=True):
-        deadline.check()
-        # a small atom's covariance is singular: it borrows from all atoms together, as much as d rows weigh
-        seen.append(_Whitening(mean, *root_inverse((scatter + d * pooled) / (len(cell.rows) + d))))
-        atom = atom_of.get(np.ascontiguousarray(cell.code).tobytes())
-        size = 0 if atom is None else int(truth.sizes[atom])
-        own = truth.covariances[atom] if atom is not None and atom < len(truth.covariances) else truth.pooled
-        centre = mean if atom is None else truth.means[atom]
-        true.append(_Whitening(centre, *root_inverse((size * own + d * truth.pooled) / (size + d))))
-    return _Whitening(np.zeros(d), *root_inverse(pooled - truth.pooled)), seen, true
+    atoms = [atom_of.get(np.ascontiguousarray(cell.code).tobytes()) for cell in held]
+    noise: list[tuple[FloatArray, float]] = []
+    seen = [_Whitening(mean, []) for mean in means]
+    true = [
+        _Whitening(mean if atom is None else truth.means[atom], []) for mean, atom in zip(means, atoms, strict=True)
+    ]
+    for number, block in enumerate(blocks):
+        d, their_pooled, theirs = block.stop - block.start, truth.pooled[number], truth.covariances[number]
+        points = [place(released[cell.rows])[:, block] - mean[block] for cell, mean in zip(held, means, strict=True)]
+        scatters = [one.T @ one for one in points]
+        pooled = np.sum(scatters, axis=0) / sum(len(cell.rows) for cell in held)
+        noise.append(root_inverse(pooled - their_pooled))
+        for position, (cell, scatter, atom) in enumerate(zip(held, scatters, atoms, strict=True)):
+            deadline.check()
+            # a small atom's covariance is singular: it borrows from all atoms together, as much as d rows weigh
+            seen[position].roots.append(root_inverse((scatter + d * pooled) / (len(cell.rows) + d)))
+            size = 0 if atom is None else int(truth.sizes[atom])
+            own = theirs[atom] if atom is not None and atom < len(theirs) else their_pooled
+            true[position].roots.append(root_inverse((size * own + d * their_pooled) / (size + d)))
+    return _Whitening(np.zeros(knowledge.n_columns), noise), seen, true

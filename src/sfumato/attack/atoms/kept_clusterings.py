@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.attack.atoms.regions import Clusterings, atoms_of, clusterings_of, name_clusterings
+from sfumato.attack.engine.blocks import WIDE_ATOM, blocks_of
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
 
 #: numbers in the covariances that are kept: 80 MB
@@ -25,17 +26,18 @@ class AtomMoments:
         Labels of every atom, the largest first.
     sizes : array of shape (a,)
     means : array of shape (a, d)
-    covariances : array of shape (b, d, d), b <= a
-        With divisor n; of the b largest atoms, as many as fit into some memory. Small atoms have singular ones.
-    pooled : array of shape (d, d)
+    covariances : tuple of arrays of shape (b, w, w), b <= a
+        Of the columns of each block. With divisor n; of the b largest atoms, as many as fit into some memory. Small
+        atoms have singular ones.
+    pooled : tuple of arrays of shape (w, w)
         The mean of all atoms' covariances, each row counting the same.
     """
 
     codes: IntArray
     sizes: IntArray
     means: FloatArray
-    covariances: FloatArray
-    pooled: FloatArray
+    covariances: tuple[FloatArray, ...]
+    pooled: tuple[FloatArray, ...]
 
 
 def within_covariances(
@@ -119,9 +121,11 @@ class Named:
         order = np.argsort(-atoms.sizes, kind="stable")
         place = np.argsort(order)
         means = atoms.means(points)[order]
-        most = max(1, MOST_NUMBERS // points.shape[1] ** 2)
-        covariances, pooled = within_covariances(points, place[atoms.of_row], means, most)
-        arrays = (atoms.codes[order], atoms.sizes[order], means, covariances, pooled)
-        for array in arrays:
+        blocks = blocks_of(points.shape[1], WIDE_ATOM)
+        most = max(1, MOST_NUMBERS // sum((block.stop - block.start) ** 2 for block in blocks))
+        found = [within_covariances(points[:, block], place[atoms.of_row], means[:, block], most) for block in blocks]
+        covariances, pooled = tuple(one for one, _ in found), tuple(one for _, one in found)
+        codes, sizes = atoms.codes[order], atoms.sizes[order]
+        for array in (codes, sizes, means, *covariances, *pooled):
             array.setflags(write=False)
-        return AtomMoments(*arrays)
+        return AtomMoments(codes, sizes, means, covariances, pooled)

@@ -6,10 +6,11 @@ import numpy as np
 
 from sfumato.attack.blind.pca_reconstruction import signal_covariance
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import blocks_of
 from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-from sfumato.attack.engine.noise_law import noise_law
+from sfumato.attack.engine.noise_law import has_noise_law, noise_law
 
 
 def linear_estimate(rows: FloatArray, mean: FloatArray, signal: FloatArray, noise: FloatArray) -> FloatArray:
@@ -55,19 +56,21 @@ class BayesEstimate(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when the noise is not described."""
-        return (
-            None if noise_law(knowledge) is not None else "the size of the noise does not follow from the description"
-        )
+        return None if has_noise_law(knowledge) else "the size of the noise does not follow from the description"
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the estimates of the target rows."""
+        parts = [self._of_block(knowledge, block, deadline) for block in blocks_of(knowledge.n_columns)]
+        return guess_values(snap(np.concatenate(parts, axis=1), knowledge.decimals))
+
+    @staticmethod
+    def _of_block(knowledge: Knowledge, block: slice, deadline: Deadline) -> FloatArray:
         deadline.check()
-        law = noise_law(knowledge)
+        law = noise_law(knowledge, block)
         assert law is not None
         # in units of the noise, so that dollars and years are equally well conditioned
         unit = np.where(law.sd > 0, law.sd, 1.0)
         noise = law.covariance / np.outer(unit, unit)
-        scaled = knowledge.released / unit
+        scaled = knowledge.released[:, block] / unit
         signal = signal_covariance(scaled, noise)
-        guess = linear_estimate(scaled[knowledge.targets], scaled.mean(axis=0), signal, noise) * unit
-        return guess_values(snap(guess, knowledge.decimals))
+        return linear_estimate(scaled[knowledge.targets], scaled.mean(axis=0), signal, noise) * unit

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import blocks_of
 from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-from sfumato.attack.engine.noise_law import density, noise_law
+from sfumato.attack.engine.noise_law import density, has_noise_law, noise_law
 
 BINS = 150
 ROUNDS = 60
@@ -66,27 +67,26 @@ class MarginalReconstruction(Attack):
 
     def objection(self, knowledge: Knowledge) -> str | None:
         """Return a reason when the noise is not described."""
-        return (
-            None if noise_law(knowledge) is not None else "the size of the noise does not follow from the description"
-        )
+        return None if has_noise_law(knowledge) else "the size of the noise does not follow from the description"
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the most probable values of the target rows."""
-        law = noise_law(knowledge)
-        assert law is not None
+        laws = [noise_law(knowledge, block) for block in blocks_of(knowledge.n_columns)]
         generator = np.random.default_rng(knowledge.seed)
         size = min(knowledge.n_rows, MOST_ROWS)
         sample = generator.choice(knowledge.n_rows, size=size, replace=False)
         values = np.array(knowledge.released[knowledge.targets])
-        for column in range(knowledge.n_columns):
+        numbers = [(law, at) for law in laws for at in range(0 if law is None else law.sd.size)]
+        for column, (law, at) in enumerate(numbers):
             deadline.check()
+            assert law is not None
             released = knowledge.released[:, column]
             low, high = float(released.min()), float(released.max())
-            if low == high or law.sd[column] == 0:
+            if low == high or law.sd[at] == 0:
                 continue
             bins = np.linspace(low, high, BINS)
-            weights = reconstruct(density(law, column, released[sample, None] - bins))
-            posterior = density(law, column, released[knowledge.targets, None] - bins) * weights
+            weights = reconstruct(density(law, at, released[sample, None] - bins))
+            posterior = density(law, at, released[knowledge.targets, None] - bins) * weights
             # a guess counts within 5 % of the deviation: take the window of that width with most mass
             window = max(1, round(0.1 * float(released.std()) / (bins[1] - bins[0])))
             mass = _window_sums(posterior, window)

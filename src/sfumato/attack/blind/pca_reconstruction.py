@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import blocks_of
 from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
-from sfumato.attack.engine.noise_law import noise_law
+from sfumato.attack.engine.noise_law import has_noise_law, noise_law
 
 
 def signal_covariance(released: FloatArray, noise: FloatArray) -> FloatArray:
@@ -55,22 +56,25 @@ class PrincipalReconstruction(Attack):
         """Return a reason when the noise is not described."""
         if knowledge.n_columns < 2:
             return "one column has no directions to choose from"
-        return (
-            None if noise_law(knowledge) is not None else "the size of the noise does not follow from the description"
-        )
+        return None if has_noise_law(knowledge) else "the size of the noise does not follow from the description"
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the target rows projected on the main directions."""
+        parts = [self._of_block(knowledge, block, deadline) for block in blocks_of(knowledge.n_columns)]
+        rebuilt, kept = np.concatenate([part for part, _ in parts], axis=1), sum(kept for _, kept in parts)
+        note = f"{kept} of {knowledge.n_columns} directions kept"
+        return guess_values(snap(rebuilt, knowledge.decimals), note=note)
+
+    @staticmethod
+    def _of_block(knowledge: Knowledge, block: slice, deadline: Deadline) -> tuple[FloatArray, int]:
         deadline.check()
-        law = noise_law(knowledge)
+        law = noise_law(knowledge, block)
         assert law is not None
-        released = knowledge.released
         unit = np.where(law.sd > 0, law.sd, 1.0)
-        scaled = released / unit
+        scaled = knowledge.released[:, block] / unit
         values, vectors = np.linalg.eigh(signal_covariance(scaled, law.covariance / np.outer(unit, unit)))
         kept = values > 1.0  # in units of the noise: directions where the data outweigh it
         kept[-1] = True
         basis = vectors[:, kept]
         mean = scaled.mean(axis=0)
-        rebuilt = ((scaled[knowledge.targets] - mean) @ basis @ basis.T + mean) * unit
-        return guess_values(snap(rebuilt, knowledge.decimals), note=f"{int(kept.sum())} of {kept.size} directions kept")
+        return ((scaled[knowledge.targets] - mean) @ basis @ basis.T + mean) * unit, int(kept.sum())

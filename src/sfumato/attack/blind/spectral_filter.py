@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import blocks_of
 from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
@@ -64,19 +65,24 @@ class SpectralFilter(Attack):
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the target rows projected on the kept directions."""
+        parts = [self._of_block(knowledge, block, deadline) for block in blocks_of(knowledge.n_columns)]
+        filtered, kept = np.concatenate([part for part, _ in parts], axis=1), sum(kept for _, kept in parts)
+        note = f"{kept} of {knowledge.n_columns} directions kept"
+        return guess_values(snap(filtered, knowledge.decimals), note=note)
+
+    @staticmethod
+    def _of_block(knowledge: Knowledge, block: slice, deadline: Deadline) -> tuple[FloatArray, int]:
         deadline.check()
-        released = knowledge.released
-        law = noise_law(knowledge)
+        released = knowledge.released[:, block]
+        columns, law = released.shape[1], noise_law(knowledge, block)
         spread = released.std(axis=0)
         unit: FloatArray = np.where(spread > 0, spread, 1.0) if law is None else np.where(law.sd > 0, law.sd, 1.0)
         mean = released.mean(axis=0)
         scaled = (released - mean) / unit
         values, vectors = np.linalg.eigh(scaled.T @ scaled / len(scaled))
-        ratio = float(np.sqrt(knowledge.n_columns / knowledge.n_rows))
+        ratio = float(np.sqrt(columns / knowledge.n_rows))
         variance = 1.0 if law is not None else float(values[0]) / (1 - ratio) ** 2
-        kept = values > noise_edge(variance, knowledge.n_rows, knowledge.n_columns)
+        kept = values > noise_edge(variance, knowledge.n_rows, columns)
         kept[-1] = True
         basis = vectors[:, kept]
-        filtered = scaled[knowledge.targets] @ basis @ basis.T * unit + mean
-        note = f"{int(kept.sum())} of {kept.size} directions kept"
-        return guess_values(snap(filtered, knowledge.decimals), note=note)
+        return scaled[knowledge.targets] @ basis @ basis.T * unit + mean, int(kept.sum())

@@ -27,6 +27,8 @@ class NoiseLaw:
         Largest possible absolute value per column; None for unbounded noise.
     covariance : array of shape (d, d)
         Covariance of the noise.
+
+    All of them tell of some columns, if no others were asked for.
     """
 
     kind: Kind
@@ -51,7 +53,12 @@ class NoiseLaw:
         return NoiseLaw(self.kind, self.sd / unit, bound, self.covariance / np.outer(unit, unit))
 
 
-def noise_law(knowledge: Knowledge) -> NoiseLaw | None:
+def has_noise_law(knowledge: Knowledge) -> bool:
+    """Tell whether the public description tells the noise law of a release."""
+    return noise_law(knowledge, slice(0, 1)) is not None
+
+
+def noise_law(knowledge: Knowledge, block: slice = slice(None)) -> NoiseLaw | None:
     """Return the noise law of a release, or None when the public description does not tell it.
 
     Understood methods: ``adp`` (scale, distribution, relative), ``cov`` (scale) and ``chaotic`` (amplitude).
@@ -61,6 +68,8 @@ def noise_law(knowledge: Knowledge) -> NoiseLaw | None:
     ----------
     knowledge : Knowledge
         Release, method and public parameters.
+    block : slice, optional
+        Of which columns; default all.
 
     Examples
     --------
@@ -83,12 +92,15 @@ def noise_law(knowledge: Knowledge) -> NoiseLaw | None:
             sd = scale * knowledge.marginals.sd
         else:  # Var(y) = Var(x) (1 + scale^2)
             sd = scale * released.std(axis=0) / np.sqrt(1 + scale**2)
+        sd = sd[block]
         return NoiseLaw(kind, sd, _SQRT_3 * sd if kind == "uniform" else None, np.diag(sd**2))
     if knowledge.method == "cov":
         scale = _numbers(given.get("scale", 1.0), 1)
         if scale is None:
             return None
-        covariance = np.atleast_2d(np.cov(released, rowvar=False)) * float(scale[0] ** 2 / (1 + scale[0] ** 2))
+        covariance = np.atleast_2d(np.cov(released[:, block], rowvar=False)) * float(
+            scale[0] ** 2 / (1 + scale[0] ** 2)
+        )
         return NoiseLaw("normal", np.sqrt(np.diag(covariance)), None, covariance)
     if knowledge.method == "chaotic":
         amplitude = _numbers(given.get("amplitude", 0.1), 1)
@@ -98,7 +110,7 @@ def noise_law(knowledge: Knowledge) -> NoiseLaw | None:
             width = knowledge.marginals.quantiles[-1] - knowledge.marginals.quantiles[0]
         else:  # the original range r satisfies (1 - a) r <= released range: an upper bound excludes no true row
             width = np.ptp(released, axis=0) / (1 - amplitude[0])
-        bound = amplitude[0] * width / 2
+        bound = (amplitude[0] * width / 2)[block]
         return NoiseLaw("arcsine", bound / np.sqrt(2.0), bound, np.diag(bound**2 / 2))
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import followers
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
 
@@ -61,6 +62,12 @@ def _with_pairs(released: FloatArray, rows: IntArray) -> FloatArray:
     return np.column_stack([released, *few])
 
 
+def _repeats(codes: FloatArray) -> bool:
+    """Tell whether enough known rows share a released value for a dictionary to be checked."""
+    counts = np.unique(codes, return_counts=True)[1]
+    return bool(counts[counts > 1].sum() >= _ENOUGH)
+
+
 class LookUp(Attack):
     """Learn from known rows what each released value, or each two, stand for, wherever the column went.
 
@@ -80,14 +87,19 @@ class LookUp(Attack):
         """Return what the values of the target rows stand for; nothing where nobody known has them."""
         assert knowledge.pairs is not None
         rows, values = knowledge.pairs.rows, knowledge.pairs.values
-        released = _with_pairs(knowledge.released, rows)
-        single = knowledge.released.shape[1]
+        released, single = _with_pairs(knowledge.released, rows), knowledge.released.shape[1]
+        repeated = [_repeats(released[rows, k]) for k in range(released.shape[1])]
+        pairs = range(single, released.shape[1])
         guess = np.full((knowledge.targets.size, knowledge.n_columns), np.nan)
         learnt = 0
         for j in range(knowledge.n_columns):
             deadline.check()
-            tried = [dictionary(released[rows, k], values[:, j]) for k in range(released.shape[1])]
-            best = min(range(len(tried)), key=lambda k: (tried[k][2] * (1.0 if k < single else _WORSE), k != j))
+            looked = [k for k in (*followers(j, single), *pairs) if repeated[k]]
+            tried = {k: dictionary(released[rows, k], values[:, j]) for k in looked}
+            dearness = {k: tried[k][2] * (1.0 if k < single else _WORSE) for k in tried}
+            best = min(tried, key=lambda k: (dearness[k], k != j), default=None)
+            if best is None:
+                continue
             codes, meaning, left = tried[best]
             if not np.isfinite(left) or left >= 1.0:
                 continue

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import followers
 from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
@@ -101,7 +102,7 @@ def telling_digits(
     deadline : Deadline
         Checked between columns.
     """
-    wanted = _ranked(hidden)
+    wanted, lines = _ranked(hidden), _centred(hidden)
     scores = np.zeros(hidden.shape[1])
     best: list[tuple[float, int, float]] = [(0.0, 0, 1.0)] * hidden.shape[1]
     for k, column in enumerate(released.T):
@@ -110,14 +111,15 @@ def telling_digits(
         if not read:
             continue
         digits = np.column_stack([rest for _, rest in read])
-        found = wanted.T @ _ranked(digits)
+        near = followers(k, hidden.shape[1])
+        found = wanted[:, near].T @ _ranked(digits)
         # few people have one order by chance in some digits, but never stand on a line by chance
-        straight = np.abs(_centred(hidden).T @ _centred(digits))
+        straight = np.abs(lines[:, near].T @ _centred(digits))
         score = np.abs(found) + np.where(straight > _STRAIGHT, straight, 0.0)
-        for j, place in enumerate(score.argmax(axis=1)):
-            if score[j, place] > scores[j]:
-                scores[j] = score[j, place]
-                best[j] = (float(found[j, place]), k, read[place][0])
+        for at, (j, place) in enumerate(zip(near, score.argmax(axis=1), strict=True)):
+            if score[at, place] > scores[j]:
+                scores[j] = score[at, place]
+                best[j] = (float(found[at, place]), k, read[place][0])
     return [(follows, digits_at(released[:, k], unit)) for follows, k, unit in best]
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.attack.catalogue import entry
+from sfumato.attack.engine.blocks import blocks_of
 from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge
-from sfumato.attack.engine.noise_law import NoiseLaw, log_density, noise_law
+from sfumato.attack.engine.noise_law import NoiseLaw, has_noise_law, log_density, noise_law
 from sfumato.attack.linkage.ina_width import half_widths
 from sfumato.attack.linkage.linking import CELLS, link_best, link_nearest
 
@@ -40,32 +42,22 @@ class LikelihoodLinkage(Attack):
         reason = needs_same_columns(knowledge)
         if reason is not None:
             return reason
-        if knowledge.method == "ina" or noise_law(knowledge) is not None:
+        if knowledge.method == "ina" or has_noise_law(knowledge):
             return None
         return "the law of the noise does not follow from the description"
 
     def run(self, knowledge: Knowledge, deadline: Deadline) -> Guess:
         """Return the most probable rows."""
         assert knowledge.records is not None
-        law = noise_law(knowledge)
-        if law is None:
+        if not has_noise_law(knowledge):
             return self._independent_noise(knowledge, deadline)
         unit = _unit(knowledge.released)
         records, released = knowledge.records / unit, knowledge.released / unit
-        law = law.in_units_of(unit)
-        white, volume = _whitening(law)
-        columns = [j for j in range(knowledge.n_columns) if law.sd[j] > 0]
+        laws = [_BlockLaw.of(knowledge, block, unit) for block in blocks_of(knowledge.n_columns)]
 
         def cost(part: slice) -> FloatArray:
-            if law.kind == "normal":
-                people, rows = records[part] @ white, released @ white
-                squares = (people**2).sum(axis=1)[:, None] + (rows**2).sum(axis=1) - 2 * people @ rows.T
-                return np.asarray(squares / 2 + volume, dtype=np.float64)
-            total = np.zeros((len(records[part]), len(released)))
-            for j in columns:
-                noise = released[:, j][None, :] - records[part, j][:, None]
-                total -= log_density(law, j, noise, _IMPOSSIBLE)
-            return total
+            parts = [law.cost(records[part], released) for law in laws]
+            return sum(parts[1:], parts[0])
 
         return _link_by_ratio(len(records), released, cost, deadline)
 
@@ -97,6 +89,36 @@ class LikelihoodLinkage(Attack):
         return _link_by_ratio(len(records), released / unit, cost, deadline)
 
 
+@dataclass(frozen=True, eq=False)
+class _BlockLaw:
+    """The law of the noise in a block of columns, and what makes normal noise white there."""
+
+    block: slice
+    law: NoiseLaw
+    white: FloatArray
+    volume: float
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, block: slice, unit: FloatArray) -> _BlockLaw:
+        law = noise_law(knowledge, block)
+        assert law is not None
+        law = law.in_units_of(unit[block])
+        return cls(block, law, *_whitening(law))
+
+    def cost(self, records: FloatArray, released: FloatArray) -> FloatArray:
+        """Return -log p(y | x) of these columns for people and rows."""
+        records, released, law = records[:, self.block], released[:, self.block], self.law
+        if law.kind == "normal":
+            people, rows = records @ self.white, released @ self.white
+            squares = (people**2).sum(axis=1)[:, None] + (rows**2).sum(axis=1) - 2 * people @ rows.T
+            return np.asarray(squares / 2 + self.volume, dtype=np.float64)
+        total = np.zeros((len(records), len(released)))
+        for j in np.flatnonzero(law.sd > 0):
+            noise = released[:, j][None, :] - records[:, j][:, None]
+            total -= log_density(law, int(j), noise, _IMPOSSIBLE)
+        return total
+
+
 def _unit(released: FloatArray) -> FloatArray:
     spread = released.std(axis=0)
     return np.asarray(np.where(spread > 0, spread, 1.0), dtype=np.float64)
@@ -104,10 +126,14 @@ def _unit(released: FloatArray) -> FloatArray:
 
 def _background(released: FloatArray) -> FloatArray:
     """Return the log density of every row under a normal law fitted to the release (columns of unit variance)."""
-    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(released, rowvar=False)))
-    values = np.maximum(values, 1e-6)
-    scores = (released - released.mean(axis=0)) @ vectors
-    return np.asarray(-0.5 * ((scores**2 / values).sum(axis=1) + np.log(2 * np.pi * values).sum()), dtype=np.float64)
+    parts = []
+    for block in blocks_of(released.shape[1]):
+        some = released[:, block]
+        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(some, rowvar=False)))
+        values = np.maximum(values, 1e-6)
+        scores = (some - some.mean(axis=0)) @ vectors
+        parts.append(-0.5 * ((scores**2 / values).sum(axis=1) + np.log(2 * np.pi * values).sum()))
+    return np.asarray(sum(parts[1:], parts[0]), dtype=np.float64)
 
 
 def _link_by_ratio(people: int, released: FloatArray, cost: Callable[[slice], FloatArray], deadline: Deadline) -> Guess:
