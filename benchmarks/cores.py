@@ -1,161 +1,237 @@
 """One thread to all of them: how much faster every kind of work gets, and how far it is from what the machine can do.
 
 The limit is measured in the same run on the same number of threads: a copy of the table, and the key stream of AES for
-as many words, which every method with noise of its own needs. A ratio to it means the same on every machine. For work
-of seconds it is printed, not kept, what the main thread did alone: that is what no further thread can shorten.
+as many words, which every method with noise of its own needs. A ratio to it means the same on every machine. What the
+main thread did alone is printed, not kept: that is what no further thread can shorten.
+
+python benchmarks/cores.py FILE                    the figures into a file, a line each, the most important ones first
+python benchmarks/cores.py FILE --seconds 400      so long in all; what is not done by then is left out
+python benchmarks/cores.py FILE --quick            small tables, to see that everything runs
+python benchmarks/cores.py FILE --only rows,mix    some kinds of work (rows, mix, compare, tune, audit)
+python benchmarks/run.py --take cores=FILE         puts them into results.json and the pages
+
+The first needs no more than the library with `[fast]`, so it runs on a machine without a network. Every kind of work
+has a process of its own and a limit of its own. Runs on one thread come last, side by side, on a processor each.
 """
 
 from __future__ import annotations
 
-import hashlib
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
-import warnings
-from collections.abc import Callable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock, Timer
+from typing import Any, NamedTuple, TextIO
 
-import numpy as np
-from kernels import CASES
-from measure import Claim, Section, copy_and_stream, fastest
-from mixing import table as clusters
-from where import watched
+from measure import HERE, Claim, Section, machine
 
-import sfumato as sf
-from sfumato.auditing.utility import comparisons
-from sfumato.core import fast, tiles
 from sfumato.core.sharing import processors
 
 ROW_METHODS = ("AdditiveNoise, normal", "CorrelatedNoise", "IntervalResampling", "IndependentNoise, 200 references")
-LIMIT = "copy and key stream"
+COPY, LIMIT = "copy", "copy and key stream"
 _MANY = 8  # processors from which on the large tables are measured
 _SLOWER = 1.05
-_CLUSTERS = (2, 3, 4, 5)
-Times = dict[int, float]
-Job = Callable[[int], Any]
+_TOGETHER = 4  # runs on one thread at the same time, at most; half of the processors stay free
+Figures = dict[str, dict[int, float]]
 
 
-def counts() -> list[int]:
+class Part(NamedTuple):
+    """Some work with some numbers of threads, and the seconds that it may take at most."""
+
+    work: str
+    rows: int
+    counts: tuple[int, ...]
+    seconds: float
+    rounds: int = 1
+
+
+def counts() -> tuple[int, ...]:
     """Return the numbers of threads to measure: 1, 2, 4, ... and all."""
     every = processors()
-    return sorted({*(2**i for i in range(10) if 2**i <= every), every})
+    return tuple(sorted({*(2**i for i in range(10) if 2**i <= every), every}))
+
+
+def parts(quick: bool) -> tuple[list[Part], list[Part]]:
+    """Return what is measured on all threads, the most important first, and what is measured on one."""
+    many, every = processors() >= _MANY, (processors(),)
+    rows, mixed, few, audited, large = (
+        (4_000_000, 1_000_000, 1_000, 20_000, 1_000_000) if many else (1_000_000, 100_000, 500, 5_000, 0)
+    )
+    if quick:
+        rows, mixed, few, audited, large = 100_000, 5_000, 200, 500, 1_000
+    works, seconds = (("mix", mixed), ("compare", few), ("tune", few), ("audit", audited)), 60.0 if many else 600.0
+    first = [Part("rows", rows, counts(), 2 * seconds, 1 if quick else 3)]
+    first += [Part(work, n, every, seconds) for work, n in works]
+    if large:  # on one thread it takes a quarter of an hour
+        first.append(Part("audit", large, every, 3 * seconds))
+    return first, [Part(work, n, (1,), 900.0) for work, n in works]
+
+
+class Run:
+    """Makes parts in processes of their own, and writes every figure down at once.
+
+    Parameters
+    ----------
+    out : text file
+    until : float
+        When everything must be over, by the monotonic clock.
+    """
+
+    def __init__(self, out: TextIO, until: float) -> None:
+        self._out, self._until, self._lock = out, until, Lock()
+
+    def note(self, line: dict[str, Any]) -> None:
+        """Write a line down."""
+        with self._lock:
+            if "lines" in line:
+                print("\n".join(line["lines"]), flush=True)
+            else:
+                print(json.dumps(line), flush=True)
+            self._out.write(json.dumps(line) + "\n")
+            self._out.flush()
+
+    def make(self, part: Part) -> None:
+        """Run a part until it ends, or its time does."""
+        seconds = min(part.seconds, self._until - time.monotonic())
+        name = f"{part.work}, {part.rows:,} rows, threads {part.counts}"
+        if seconds <= 0:
+            self.note({"left out": name})
+            return
+        said = (part.work, part.rows, ",".join(map(str, part.counts)), part.rounds)
+        command = [sys.executable, str(HERE / "cores_work.py"), *map(str, said)]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        stop = Timer(seconds, child.kill)
+        stop.start()
+        assert child.stdout is not None
+        for line in child.stdout:
+            self.note(json.loads(line))
+        if child.wait():
+            self.note({"left out": f"{name}: ended with {child.returncode} (limit {seconds:.0f} s)"})
+        stop.cancel()
+
+
+def make(file: Path, seconds: float, quick: bool, only: set[str]) -> None:
+    """Measure everything into a file."""
+    first, last = ([part for part in some if not only or part.work in only] for some in parts(quick))
+    with file.open("a", encoding="utf-8") as out:
+        run = Run(out, time.monotonic() + seconds)
+        day, load = datetime.now(UTC).strftime("%Y-%m-%d"), round(os.getloadavg()[1], 1)
+        run.note({"processors": processors(), "machine": machine(), "measured": day, "load": load})
+        for part in first:
+            run.make(part)
+        with ThreadPoolExecutor(max(1, min(_TOGETHER, processors() // 2))) as pool:
+            list(pool.map(run.make, last))
 
 
 def measure(quick: bool) -> Section:
-    warnings.simplefilter("ignore")
-    fast.load()
-    threads, many = counts(), processors() >= _MANY
-    every = threads[-1]
-    rows, mixed, audited, large, few = (
-        (4_000_000, 1_000_000, 10_000, 1_000_000, 1_000) if many else (1_000_000, 100_000, 5_000, 0, 500)
-    )
-    if quick:
-        rows, mixed, audited, large, few = 100_000, 5_000, 500, 0, 200
-    took = row_methods(rows, threads, 1 if quick else 3)
-    blobs = clusters(max(mixed, audited, large), 20)
-    small = clusters(few, 8).round(3)
-    noisy = sf.perturb.IndependentNoise(insecure_seed=1)
-    slow: dict[str, tuple[Job, list[int]]] = {
-        f"AtomMixing, {mixed:,} rows": (
-            lambda n: sf.perturb.AtomMixing(insecure_seed=1).fit_transform(blobs[:mixed], threads=n),
-            sorted({1, *([4] if many else []), every}),
-        ),
-        f"audit, {audited:,} rows": (_audit(blobs[:audited], noisy), [1, every]),
-        f"compare, {few:,} rows": (lambda n: sf.compare(small, clusters=_CLUSTERS, threads=n), [1, every]),
-        f"tune, {few:,} rows": (
-            lambda n: sf.tune(small, 0.05, clusters=_CLUSTERS, candidates=16, threads=n),
-            [1, every],
-        ),
-    }
-    if large:  # a quarter of an hour on one thread: only on all
-        slow[f"audit, {large:,} rows"] = (_audit(blobs[:large], noisy), [every])
-    # what is compiled when it is first used is compiled now: the first run would pay for it
-    sf.perturb.AtomMixing(insecure_seed=1).fit_transform(blobs[:50_000])
-    _audit(small, noisy)(1)
-    different = 0
-    for name, (job, wanted) in slow.items():
-        took[name], results = alone(name, job, wanted)
-        different += len(results) > 1
-    return section_of(took, threads, rows, different)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cores.jsonl"
+        make(file, 3600.0, quick, set())
+        return taken(file)[0]
 
 
-def row_methods(rows: int, threads: list[int], rounds: int) -> dict[str, Times]:
-    """Return the times of methods that perturb rows one by one, and of the limit; say what they do on all threads."""
-    table, every = np.random.default_rng(0).normal(size=(rows, 20)), threads[-1]
-    jobs: dict[str, Job] = {LIMIT: lambda n: copy_and_stream(table, n)}
-    for name in ROW_METHODS:
-        jobs[name] = lambda n, name=name: CASES[name]().fit_transform(table, threads=n)
-    took = measured(jobs, threads, rounds)
-    for name in ROW_METHODS:
-        said(watched(lambda name=name: jobs[name](every)).lines(name, every))
-    before, sizes = tiles._BUSY, (4, 8, 16)  # noqa: SLF001
-    for name in ROW_METHODS[:2]:  # whether pieces have a good length here
-        spent = []
-        for tiles._BUSY in sizes:  # noqa: SLF001
-            spent.append(measured({name: jobs[name]}, [every], rounds)[name][every])
-        told = ", ".join(f"{size}: {seconds:.3f} s" for size, seconds in zip(sizes, spent, strict=True))
-        said([f"{name}, {every} threads, by tiles in a piece: {told}"])
-    tiles._BUSY = before  # noqa: SLF001
-    return took
+def taken(file: Path) -> tuple[Section, dict[str, Any]]:
+    """Return the table of what a file holds, and what it says of the machine and the day."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    about = [line for line in lines if "machine" in line][-1]
+    took: Figures = {}
+    digests: dict[str, set[str]] = {}
+    for line in lines:
+        if "work" in line:
+            took.setdefault(line["work"], {})[line["threads"]] = line["seconds"]
+            digests.setdefault(line["work"], set()).add(line["digest"])
+    different = sum(len(found) > 1 or any("differ" in one for one in found) for found in digests.values())
+    return section_of(took, about["processors"], different), about
 
 
-def section_of(took: dict[str, Times], threads: list[int], rows: int, different: int) -> Section:
+def section_of(took: Figures, every: int, different: int) -> Section:
     """Return the table of all times, and what is promised of them."""
-    every, limit = threads[-1], took[LIMIT]
+    threads = sorted({1, every, *(n for seconds in took.values() for n in seconds)})
     section = Section(
         "Cores",
-        f"{rows:,} rows x 20 columns on {every} processors, by the clock on the wall: seconds on one thread, how "
-        "many times faster more threads are, seconds on all, and all threads against the limit, which is a copy of the "
-        "table and the key stream of as many words on as many threads.",
-        ["work", "seconds", *(f"{n} threads" for n in threads[1:]), "seconds on all", "against the limit"],
+        f"20 columns (8 of compare and tune), {every} processors, by the clock on the wall: seconds on one thread, how "
+        "many times faster more threads are, seconds on all, and all threads against a copy of the table on as many, "
+        "and against the limit: a copy and the key stream of as many words. Row methods have 4,000,000 rows from 8 "
+        "processors on, else 1,000,000. Long work ran on one thread beside up to three others, a processor each.",
+        ["work", "seconds", *(f"{n} threads" for n in threads[1:]), "seconds on all", "against a copy", "the limit"],
     )
+    near: dict[str, list[float | None]] = {}
     for name, seconds in took.items():
         times = [seconds[1] / seconds[n] if n in seconds and 1 in seconds else None for n in threads[1:]]
-        near = seconds[every] / limit[every] if name in (LIMIT, *ROW_METHODS) else None
-        section.rows.append([name, seconds.get(1), *times, seconds[every], near])
-    slower = max(
-        took[name][b] / took[name][a]
-        for name in ROW_METHODS
-        for a, b in zip(threads, threads[1:] or threads, strict=False)
+        near[name] = [
+            seconds[every] / took[other][every]
+            if name in (COPY, LIMIT, *ROW_METHODS) and every in seconds and every in took.get(other, {})
+            else None
+            for other in (COPY, LIMIT)
+        ]
+        section.rows.append([name, seconds.get(1), *times, seconds.get(every), *near[name]])
+    section.claims = [*_row_claims(took, near), *_other_claims(took, every)]
+    section.claims.append(
+        Claim("kinds of work that find something else on more threads", float(different), 0.0, "kinds")
     )
-    nearest = took["AdditiveNoise, normal"][every] / limit[every]
-    section.claims = [
-        Claim(f"row methods with more threads against fewer, up to {every}, the worst", slower, _SLOWER),
-        Claim(f"additive noise on {every} threads against copy and key stream", nearest, 2.0),
-        Claim("kinds of work that find something else on more threads", float(different), 0.0, "kinds"),
-    ]
     return section
 
 
-def measured(jobs: dict[str, Job], threads: list[int], rounds: int) -> dict[str, Times]:
-    """Return the smallest time of every job for every number of threads."""
-    cases = {f"{name}|{n}": (lambda job=job, n=n: job(n)) for name, job in jobs.items() for n in threads}
-    took = fastest(cases, rounds, time.perf_counter)
-    return {name: {n: took[f"{name}|{n}"] for n in threads} for name in jobs}
+def _row_claims(took: Figures, near: dict[str, list[float | None]]) -> list[Claim]:
+    claims = []
+    slower = [
+        seconds[more] / seconds[fewer]
+        for name, seconds in took.items()
+        if name in ROW_METHODS
+        for fewer, more in zip(sorted(seconds), sorted(seconds)[1:], strict=False)
+    ]
+    if slower:
+        claims.append(Claim("row methods with more threads against fewer, the worst", max(slower), _SLOWER))
+    for name in ROW_METHODS:
+        against_copy, against_limit = near.get(name, [None, None])
+        if against_copy is None or against_limit is None:
+            continue
+        seconds = took[name]
+        every = max(seconds)
+        if every < _MANY:
+            claims.append(Claim(f"{name} on {every} threads against copy and key stream", against_limit, 1.5))
+        elif against_copy <= 2.0:
+            claims.append(Claim(f"{name} on {every} threads against a copy", against_copy, 2.0))
+        else:
+            claims.append(
+                Claim(f"{name} on {every} threads against one", seconds[1] / seconds[every], 8.0, at_most=False)
+            )
+    return claims
 
 
-def alone(name: str, job: Job, threads: list[int]) -> tuple[Times, set[str]]:
-    """Run a job of seconds once for each number of threads; say where it spent its time, and return what it found."""
-    took: Times = {}
-    found = set[str]()
-    for n in threads:
-        comparisons._known.clear()  # what an earlier run has found out must not help  # noqa: SLF001
-        results: list[Any] = []
-        where = watched(lambda n=n, results=results: results.append(job(n)))
-        took[n] = where.seconds
-        found.add(_digest(results[0]))
-        said(where.lines(name, n))
-    return took, found
+def _other_claims(took: Figures, every: int) -> list[Claim]:
+    wanted = {"mix": 8.0, "audit": 6.0, "compare": 8.0, "tune": 8.0} if every >= 16 else dict.fromkeys(
+        ("mix", "audit", "compare", "tune"), 1.7 / 2 * min(every, 2)
+    )  # fmt: skip
+    return [
+        Claim(f"{name} on {every} threads against one", seconds[1] / seconds[every], wanted[kind], at_most=False)
+        for name, seconds in took.items()
+        if (kind := name.partition(",")[0]) in wanted and {1, every} <= set(seconds) and every > 1
+    ]
 
 
-def said(lines: list[str]) -> None:
-    """Print what was seen at once: a run that is stopped has told something."""
-    print("\n".join(lines), flush=True)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="where the figures go, a line each; those of an earlier run stay")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="in all. Default: 3600")
+    parser.add_argument("--quick", action="store_true", help="small tables")
+    parser.add_argument("--only", default="", help="kinds of work, with commas between them")
+    options = parser.parse_args()
+    make(options.file, options.seconds, options.quick, {one for one in options.only.split(",") if one})
+    section = taken(options.file)[0]
+    for row in [section.columns, *section.rows]:
+        print(
+            " | ".join("" if cell is None else f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row)
+        )
+    for claim in section.claims:
+        print(f"{'met   ' if claim.met else 'MISSED'} {claim.what}: {claim.value:.3g} (target {claim.target:g})")
 
 
-def _audit(table: np.ndarray, method: Any) -> Job:
-    released = method.fit_transform(table)
-    return lambda n: sf.audit(table, released, threads=n)
-
-
-def _digest(result: Any) -> str:
-    told = result if isinstance(result, np.ndarray) else result.to_json().encode()
-    return hashlib.blake2b(told).hexdigest()
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,17 @@ def fastest(
     return best
 
 
+def copy(table: np.ndarray, threads: int) -> None:
+    """Copy a table in tiles."""
+    out = np.empty_like(table)
+
+    def one(span: tuple[int, int]) -> None:
+        out[slice(*span)] = table[slice(*span)]
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(one, pieces_for(len(table), tile_rows(table.shape[1]), threads)))
+
+
 def copy_and_stream(table: np.ndarray, threads: int) -> None:
     """Copy a table and make as many random words, in tiles that stay in the cache."""
     out, stream = np.empty_like(table), WordStream(bytes(32))
@@ -109,5 +120,12 @@ def machine() -> dict[str, str]:
         "processor": f"{model}, {os.cpu_count()} logical processors",
         "memory": f"{memory:.0f} GiB",
         "system": f"{platform.system()}, Python {platform.python_version()}",
-        "libraries": ", ".join(f"{name} {version(name)}" for name in libraries),
+        "libraries": ", ".join(f"{name} {_version(name)}" for name in libraries),
     }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not there"

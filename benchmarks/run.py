@@ -5,6 +5,7 @@ python benchmarks/run.py --only kernels,files  some sections; the numbers of the
 make bench BENCH=kernels,files                 the same
 python benchmarks/run.py --quick               small tables, to see that everything runs; writes nothing
 python benchmarks/run.py --docs                only write docs/benchmarks.md again
+python benchmarks/run.py --take cores=FILE     take what cores.py has written on another machine
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import importlib
 import json
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from measure import HERE, machine
@@ -54,6 +56,7 @@ def main() -> None:
     parser.add_argument("--only", help="sections, with commas between them: " + ", ".join(SECTIONS))
     parser.add_argument("--quick", action="store_true", help="small tables; writes nothing")
     parser.add_argument("--docs", action="store_true", help="only write the page again")
+    parser.add_argument("--take", metavar="cores=FILE", help="take what was measured on another machine")
     parser.add_argument("--check", action="store_true", help="only say whether the page is what the results give")
     options = parser.parse_args()
     asked = options.only or options.sections
@@ -65,6 +68,9 @@ def main() -> None:
     if options.check:
         pages = {PAGE: text(results), SCALING: scaling_page(results)}
         sys.exit(any(path.read_text(encoding="utf-8") != page for path, page in pages.items()))
+    if options.take:
+        _take(options.take.removeprefix("cores="), results)
+        return
     described = machine()  # fails at once, not after an hour, where something is not installed
     for name in () if options.docs else chosen:
         section = importlib.import_module(name).measure(options.quick)
@@ -73,10 +79,25 @@ def main() -> None:
         print("\n".join(section_lines(found)), flush=True)
         if not options.quick:
             results[name] = found
-            RESULTS.write_text(json.dumps({key: results[key] for key in SECTIONS if key in results}, indent=1) + "\n")
+            _keep(results)
     if not options.quick:
-        PAGE.write_text(text(results), encoding="utf-8")
-        SCALING.write_text(scaling_page(results), encoding="utf-8")
+        _write_pages(results)
+
+
+def _take(file: str, results: dict[str, Any]) -> None:
+    section, about = importlib.import_module("cores").taken(Path(file))
+    results["cores"] = {**section.plain(), **{name: about[name] for name in ("measured", "load", "machine")}}
+    _keep(results)
+    _write_pages(results)
+
+
+def _keep(results: dict[str, Any]) -> None:
+    RESULTS.write_text(json.dumps({key: results[key] for key in SECTIONS if key in results}, indent=1) + "\n")
+
+
+def _write_pages(results: dict[str, Any]) -> None:
+    PAGE.write_text(text(results), encoding="utf-8")
+    SCALING.write_text(scaling_page(results), encoding="utf-8")
 
 
 def text(results: dict[str, Any]) -> str:

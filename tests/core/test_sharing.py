@@ -35,6 +35,34 @@ def test_results_come_in_order_and_long_work_is_begun_first() -> None:
     assert threads_here() == processors()
 
 
+def test_results_wait_for_their_turn_where_long_work_is_begun_first() -> None:
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        if item == 7:
+            raise ValueError(item)
+        return -item
+
+    results = in_order([5, 1, 7, 9], work, 2, largest_first=float)
+    assert [next(results), next(results)] == [-5, -1]
+    with pytest.raises(ValueError, match="7"):
+        next(results)
+    assert begun[0] == 9
+
+
+def test_memory_is_what_the_control_group_grants(tmp_path, monkeypatch) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.setattr(sharing, "_CGROUP", tmp_path)
+    monkeypatch.setattr(sharing, "_own_group", lambda: "/a/b")
+    whole = sharing.memory()
+    (inner / "memory.max").write_text("max\n")
+    assert sharing.memory() == whole
+    (tmp_path / "a" / "memory.max").write_text("1048576\n")
+    assert sharing.memory() == 1 << 20
+
+
 def test_pools_inside_pools_do_not_multiply() -> None:
     def inner(_):
         return threading.get_ident()

@@ -63,7 +63,7 @@ def test_large_tables_use_tiles_and_blocks_and_give_the_same_bytes(perturber) ->
     n = 70_000 if perturber.tier != "table" and not on_ladder(perturber) else 6_000
     large = np.tile(TABLE, (n // N + 1, 1))[:n] + np.arange(n)[:, None] * 1e-6
     whole = clone(perturber).fit_transform(large)
-    threaded = clone(perturber).fit(large, threads=2).transform(large, threads=2)
+    threaded = clone(perturber).fit(large, threads=16).transform(large, threads=5)
     assert np.ascontiguousarray(threaded).tobytes() == np.ascontiguousarray(whole).tobytes()
     if perturber.tier != "table":
         cut = min(65_537, n - 1000)

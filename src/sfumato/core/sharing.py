@@ -12,7 +12,7 @@ import sys
 import weakref
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from pathlib import Path
 from queue import SimpleQueue
@@ -320,6 +320,24 @@ def processors() -> int:
     """
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(bound, granted(_CGROUP, _own_group())))
+
+
+def memory() -> int:
+    """Return how many bytes of memory this process may use: those of the machine, and what its cgroup grants it.
+
+    Examples
+    --------
+    >>> memory() > 1 << 20
+    True
+    """
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    place = _CGROUP / _own_group().strip("/")
+    for folder in (place, *place.parents):
+        with suppress(OSError, ValueError):  # no such group, or no limit
+            whole = min(whole, int((folder / "memory.max").read_text(encoding="ascii")))
+        if folder == _CGROUP:
+            break
+    return whole
 
 
 def _own_group() -> str:

@@ -115,7 +115,9 @@ def useful_threads(threads: int) -> int:
     return threads if compiled_kernels(0) is not None else min(threads, _USEFUL)
 
 
-def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterator[U]:
+def in_order(
+    items: Iterable[T], work: Callable[[T], U], threads: int, *, largest_first: Callable[[T], float] | None = None
+) -> Iterator[U]:
     """Yield work(item) for every item, in order; one batch more than there are threads is held at a time.
 
     Whole batches are shared out, not the operations on one: those of polars and numpy run without the interpreter's
@@ -125,11 +127,14 @@ def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterat
     ----------
     items : iterable
         Read by the calling thread.
+    largest_first : callable, optional
+        How long an item takes, in any unit: long ones are begun first, so that nobody waits for one at the end. All
+        items are read then, and all results held until their turn comes.
 
     Examples
     --------
-    >>> list(in_order([3, 1, 2], lambda x: x * x, 2))
-    [9, 1, 4]
+    >>> list(in_order([3, 1, 2], lambda x: x * x, 2)), list(in_order([3, 1, 2], abs, 2, largest_first=float))
+    ([9, 1, 4], [3, 1, 2])
     """
     if threads == 1:
         yield from map(work, items)
@@ -137,6 +142,13 @@ def in_order(items: Iterable[T], work: Callable[[T], U], threads: int) -> Iterat
     with one_blas_thread(), Workers(threads) as workers:
         waiting: deque[Task[U]] = deque()
         try:
+            if largest_first is not None:
+                items = list(items)
+                sizes = [largest_first(item) for item in items]
+                order = sorted(range(len(items)), key=lambda at: -sizes[at])
+                begun = {at: submit_alone(pool, work, items[at]) for at in order}
+                waiting.extend(begun[at] for at in range(len(items)))
+                items = []
             for item in items:
                 waiting.append(submit_alone(workers, work, item))
                 if len(waiting) > threads:

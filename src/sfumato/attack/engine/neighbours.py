@@ -92,11 +92,15 @@ class RowIndex:
         kept = min(count + _MORE, right.shape[1])
         least = np.full((len(asked), kept), np.inf, dtype=np.float32)
         which = np.zeros((len(asked), kept), dtype=np.int64)
-        for first, last in spans(len(asked), _LINES):
+        room = np.empty(_LINES * _PLACES, dtype=np.float32)
+        with np.errstate(all="ignore"):
             for start, stop in spans(right.shape[1], _PLACES):
-                with np.errstate(all="ignore"):
-                    scores = left[first:last] @ right[:, start:stop]
-                fast.keep_least(scores, start, least[first:last], which[first:last])
+                places = right[:, start:stop]
+                for first, last in spans(len(asked), _LINES):
+                    shape = last - first, stop - start
+                    scores = room[: shape[0] * shape[1]].reshape(shape)
+                    np.matmul(left[first:last], places, out=scores)
+                    fast.keep_least(scores, start, least[first:last], which[first:last])
         # of rows much farther out than these, none comes near by rounding
         reach = np.maximum(lengths[which].max(axis=1), (rows**2).sum(axis=1))
         doubt = 8.0 * left.shape[1] * float(np.finfo(np.float32).eps) * reach
