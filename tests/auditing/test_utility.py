@@ -342,14 +342,14 @@ def heavy(n=21_000):
 def test_the_headline_of_a_large_table_does_not_hang_on_the_seed_and_is_scikit_learns():
     table, noisy = heavy()
     options = {"clusters": [3, 5], "scalings": ["owner"], "ward_rows": 50}
-    means = [measure_utility(table, noisy, **options, seed=seed).excess_mean for seed in range(5)]
+    means = [measure_utility(table, noisy, **options, seed=seed).excess_mean for seed in range(4)]
     assert np.std(means, ddof=1) < 0.005
     middle, spread = table.mean(axis=0), table.std(axis=0)
     lost = []
     for k in (3, 5):
         one, two, other = (
             [KMeans(k, n_init=20, random_state=seed).fit((t - middle) / spread).labels_ for seed in seeds]
-            for t, seeds in ((table, range(4)), (table, range(4, 8)), (noisy, range(8, 12)))
+            for t, seeds in ((table, range(3)), (table, range(3, 6)), (noisy, range(6, 9)))
         )
         floor = np.mean([misclassification_rate(a, b) for a in one for b in two])
         lost.append(np.mean([misclassification_rate(a, b) for a in (*one, *two) for b in other]) - floor)
