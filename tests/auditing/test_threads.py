@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import warnings
 
 import numpy as np
+import pytest
 
 import sfumato as sf
 from sfumato.auditing.utility import comparisons
+from sfumato.datasets import CONFIDENTIAL, demo_table
 
 DRAW = np.random.default_rng(11)
 TABLE = (DRAW.normal(size=(160, 3)) + 6 * DRAW.integers(0, 3, (160, 1))).round(2)
@@ -30,3 +35,31 @@ def test_comparing_finds_the_same_and_leaves_the_filters_of_warnings_as_they_wer
     compared = [sf.compare(few, ["rdp", "adp"], clusters=[2], n_jobs=jobs) for jobs in (1, 6)]
     assert compared[0] == compared[1]
     assert warnings.filters == before
+
+
+@pytest.mark.parametrize("mixed", [True, False], ids=["of every kind", "numbers"])
+def test_an_audit_of_normal_effort_is_the_same_json_on_any_threads_and_beside_busy_processes(mixed: bool) -> None:
+    table = demo_table(mixed=mixed)[:300]
+    if mixed:
+        method = sf.perturb.AtomExchange(insecure_seed=1)
+    else:
+        table = table.select(CONFIDENTIAL)
+        method = sf.perturb.AtomMixing(insecure_seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        released = method.fit_transform(table)
+
+    def told(threads: int) -> str:
+        comparisons._known.clear()
+        return sf.audit(table, released, method=method, threads=threads).to_json()
+
+    first = told(1)
+    assert json.loads(first)["effort"] == "normal"
+    assert [told(threads) == first for threads in (2, 16)] == [True, True]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        assert told(2) == first
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()

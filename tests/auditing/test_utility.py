@@ -15,10 +15,11 @@ from sfumato.auditing.utility.clusterings import kmeans_from, ward_labels
 from sfumato.auditing.utility.comparisons import MORE_STARTS, MOST_CHAMELEON_ROWS, luck_of, prepare_study
 from sfumato.auditing.utility.luck import compare, expect
 from sfumato.auditing.utility.measure import measure_utility
-from sfumato.auditing.utility.optima import Optima, best_of, find_optima
+from sfumato.auditing.utility.optima import Optima, Table, best_of, find_optima, optima_plan
 from sfumato.auditing.utility.rescaling import SCALINGS, rescaling_by
 from sfumato.auditing.utility.result import estimate
 from sfumato.cluster import lloyd_kmeans
+from sfumato.core.plans import share_plans
 from sfumato.core.sharing import shared_by
 from sfumato.exceptions import DataError, MissingComponentError, ParameterError
 from sfumato.metrics import adjusted_rand, misclassification_rate, variation_of_information
@@ -80,7 +81,11 @@ def test_a_copy_loses_nothing_in_any_scaling(wine_copy):
 def test_on_wine_three_clusters_are_stable_and_others_are_not(wine_copy):
     # two clusters have optima within 0.02 % of each other in z-scores, which differ in 15 % of the rows
     floors = {(row.scaling, row.k): row.floor for row in wine_copy.excesses}
-    assert floors["owner", 3] < 0.001
+    # starts stop as scikit-learn's do, so a second run is as far from the first as a second run of it
+    points = z_scored(load_wine().data)
+    runs = [KMeans(3, n_init=20, random_state=seed).fit(points).labels_ for seed in range(8)]
+    apart = np.mean([misclassification_rate(a, b) for a in runs[:4] for b in runs[4:]])
+    assert floors["owner", 3] == pytest.approx(apart, abs=0.004)
     assert floors["range", 2] < 0.01
     assert floors["range", 3] < 0.01
     assert max(floors.values()) > 0.1
@@ -305,19 +310,50 @@ def test_a_sample_is_scaled_by_the_statistics_of_the_whole_table():
     assert sample.excess_mean == pytest.approx(whole.excess_mean, abs=0.02)
 
 
-def test_starts_on_samples_find_the_optimum_of_all_rows_and_the_note_says_so():
+def test_starts_on_all_rows_find_a_small_cluster_far_out():
     table = blobs(12_000, 5, 6, spread=3.0)
     table[:8] = 60.0 + np.arange(40.0).reshape(8, 5)  # a cluster that hardly any sample of 3,000 rows would hold
     points = z_scored(table)
     best = KMeans(7, n_init=10, random_state=0, tol=0).fit(points)
     found = find_optima(points, 7, 6, (0, 1))
-    assert found.costs[0] <= (1 + 1e-6) * best.inertia_
-    assert misclassification_rate(found.labels[0], best.labels_) < 0.001
-    again = kmeans_from(points, found.centres[0])
-    assert misclassification_rate(found.labels[0], again.labels) < 0.001  # a fixed point of all rows
+    assert found.costs[0] <= (1 + 1e-4) * best.inertia_
+    assert misclassification_rate(found.labels[0], best.labels_) < 0.01
     told = measure_utility(table, table.copy(), clusters=[2], ward_rows=50, scalings=["owner"], **QUICK)
-    assert any("carried to a fixed point on 12,000" in note for note in told.notes)
     assert (told.excess_mean, told.shared_max) == (0.0, 0.0)
+
+
+def test_more_starts_go_on_from_those_that_were_made():
+    table = Table(z_scored(blobs(400, 3, 5, spread=1.0)))
+    first = share_plans([optima_plan(table, 4, 6, (0, 1))])[0]
+    more = share_plans([optima_plan(table, 4, 15, (0, 1), begun=first)])[0]
+    whole = find_optima(table.points, 4, 15, (0, 1))
+    assert more.prices == pytest.approx(whole.prices)
+    assert (more.starts, more.hits.sum()) == (15, 30)
+    assert len(more.labels) == len(whole.labels)
+
+
+def heavy(n=21_000):
+    """Return a correlated cloud with heavy tails, on which the best optima of k-means are rare."""
+    draw = np.random.default_rng(1)
+    table = draw.standard_t(3, size=(n, 4)) @ (np.eye(4) + 0.4 * draw.normal(size=(4, 4)))
+    return table, table + 0.15 * table.std(axis=0) * draw.normal(size=table.shape)
+
+
+def test_the_headline_of_a_large_table_does_not_hang_on_the_seed_and_is_scikit_learns():
+    table, noisy = heavy()
+    options = {"clusters": [3, 5], "scalings": ["owner"], "ward_rows": 50}
+    means = [measure_utility(table, noisy, **options, seed=seed).excess_mean for seed in range(4)]
+    assert np.std(means, ddof=1) < 0.005
+    middle, spread = table.mean(axis=0), table.std(axis=0)
+    lost = []
+    for k in (3, 5):
+        one, two, other = (
+            [KMeans(k, n_init=20, random_state=seed).fit((t - middle) / spread).labels_ for seed in seeds]
+            for t, seeds in ((table, range(3)), (table, range(3, 6)), (noisy, range(6, 9)))
+        )
+        floor = np.mean([misclassification_rate(a, b) for a in one for b in two])
+        lost.append(np.mean([misclassification_rate(a, b) for a in (*one, *two) for b in other]) - floor)
+    assert np.mean(means) == pytest.approx(np.mean(lost), abs=0.005)
 
 
 def test_another_seed_lies_in_the_interval_where_optima_are_rare():
@@ -340,17 +376,17 @@ def test_a_miner_is_expected_to_find_what_the_best_of_twenty_starts_is():
 
 
 def test_rare_optima_are_found_as_often_as_tries_allow():
-    draw = np.random.default_rng(0)
-    chances = best_of(np.array([2, 30]), np.array([1.0, 1.5]), 40, 20, draw)
-    assert chances[0] == pytest.approx(1 - (1 - 2 / 40) ** 20, abs=0.06)
-    near = best_of(np.array([20, 20]), np.array([1.0, 1.0 + 1e-9]), 40, 20, draw)
-    assert near[0] == pytest.approx(0.5, abs=0.07)  # nobody tells them apart
+    chances = best_of(np.array([0] * 2 + [1] * 38), 2, 20)
+    assert chances[0] == pytest.approx(1 - (1 - 2 / 40) ** 20)
+    assert chances.sum() == pytest.approx(1.0)
+    near = best_of(np.array([0, 1] * 20), 2, 20)  # runs that end here and there cost what those of the other do
+    assert near[0] == pytest.approx(0.62, abs=0.02)
 
 
 def test_the_floor_does_not_take_one_run_for_two():
     # every start ends elsewhere: a second run finds something else, and so does a run on the same table released
     labels = tuple(np.random.default_rng(seed).integers(0, 2, 400) for seed in range(4))
-    found = Optima(labels, (np.zeros((2, 1)),) * 4, np.ones(4), np.array([[1, 1, 0, 0], [0, 0, 1, 1]]), 2)
+    found = Optima(labels, (np.zeros((2, 1)),) * 4, np.ones(4), np.array([[0, 1], [2, 3]]), np.ones((2, 2)))
     told = expect(found, found, 1)
     assert told.floor[0].mean > 0.3
     assert told.difference.mean == 0.0

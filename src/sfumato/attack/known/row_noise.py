@@ -18,6 +18,7 @@ from sfumato.attack.engine.scoring import CLOSE
 
 _FEWEST = 24
 _LEAST = 0.2  # share of the cells of known rows that others must tell, where they tell anything
+_CONSTANT = 1e-3  # of a standard deviation
 _ASKED = 8  # known rows at least of which they do
 _GAIN = 0.1  # how many more that must be than of a release that is taken as it is
 _PERIODS = 20_000  # rows after which noise may come again, at most
@@ -122,6 +123,8 @@ class RowNoise(Attack):
         best: tuple[float, FloatArray] | None = None
         for seen, truth in words:
             noise, logs = seen[rows] - truth, seen is not released
+            if (noise.std(axis=0) <= _CONSTANT * np.maximum(truth.std(axis=0), 1e-300)).all():
+                continue  # one shift or factor for all is found by fewer people
             usual = _right(seen[rows], values, logs=logs).mean()
             for keys in self._ways(knowledge, rows, noise / np.maximum(truth.std(axis=0), 1e-300)):
                 deadline.check(released.size)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats
 from sfumato.auditing.utility.by_centres import DRAWN_ROWS, carried, cost_by_centres, on_original
-from sfumato.auditing.utility.clusterings import chameleon_labels, kmeans_from, ward_labels
+from sfumato.auditing.utility.clusterings import Found, chameleon_labels, kmeans_from, ward_labels
 from sfumato.auditing.utility.luck import Expected, chances_of, expect, likeliest
-from sfumato.auditing.utility.optima import CORE, Optima, Table, optima_plan
+from sfumato.auditing.utility.optima import Optima, Table, optima_plan
 from sfumato.auditing.utility.rescaling import Rescaling, release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
 from sfumato.core.plans import Plan, Task, share_plans, together
@@ -26,11 +26,12 @@ Rows = tuple[list[ClusteringAgreement], list[Excess]]
 
 MOST_CHAMELEON_ROWS = 2_000
 SHARED_ROUNDS = 300
+LARGE = 3_000  # rows of which a headline must not hang on the seed
 MORE_STARTS = 3  # times as many where the first ones leave it open what is found
 _UNSURE = 0.02  # half of the interval of what is lost, beyond which they do
 _NOISE = 0.01  # of a standard deviation: what it changes is the floor of clusterers that repeat themselves
 _MOST_KNOWN, _MOST_CELLS = 128, 20_000_000
-_known: dict[tuple[Any, ...], tuple[Optima, int]] = {}
+_known: dict[tuple[Any, ...], tuple[Optima, Found]] = {}
 _keeping = threading.Lock()
 OTHER_COLUMNS = "the released columns are not those of the original"
 
@@ -174,23 +175,26 @@ def _alone(work: Callable[[], Rows], size: float) -> Plan[Rows]:
     return found[0]
 
 
-def original_optima(table: Table, k: int, starts: int, seeds: tuple[int, int], tries: int) -> Plan[tuple[Optima, int]]:
-    """Return the plan of the optima of an original, and which of them is found most often.
+def original_optima(
+    table: Table, k: int, starts: int, seeds: tuple[int, int], tries: int, begun: Optima | None = None
+) -> Plan[tuple[Optima, Found]]:
+    """Return the plan of the optima of an original, and the one that is found most often, at its fixed point.
 
     They are kept in the process for a while: several scalings and several releases are held against them.
 
     Parameters
     ----------
-    table, k, starts, seeds
-        See `find_optima`.
+    table, k, starts, seeds, begun
+        See `optima_plan`.
     tries : int
         Starts of a miner.
     """
     asked = (table.digest, k, starts, seeds, tries)
     found = _known.get(asked)
     if found is None:
-        optima = yield from optima_plan(table, k, starts, seeds)
-        found = optima, likeliest(optima, tries)
+        optima = yield from optima_plan(table, k, starts, seeds, begun=begun)
+        often = partial(kmeans_from, table.points, optima.centres[likeliest(optima, tries)])
+        found = optima, (yield [Task(10.0 * table.points.size * k, often)])[0]
         with _keeping:
             while _known and (len(_known) >= _MOST_KNOWN or sum(map(_cells, _known.values())) > _MOST_CELLS):
                 _known.pop(next(iter(_known)))
@@ -198,15 +202,16 @@ def original_optima(table: Table, k: int, starts: int, seeds: tuple[int, int], t
     return found
 
 
-def _cells(kept: tuple[Optima, int]) -> int:
+def _cells(kept: tuple[Optima, Found]) -> int:
     return sum(labels.size for labels in kept[0].labels)
 
 
-def _before(study: Study, scaling: str, k: int, starts: int) -> Plan[tuple[Optima, int]]:
-    return original_optima(study.table(study.original[scaling]), k, starts, study.seeds_of(k), study.tries)
+def _before(study: Study, scaling: str, k: int, starts: int, begun: Luck | None = None) -> Plan[tuple[Optima, Found]]:
+    table, first = study.table(study.original[scaling]), None if begun is None else begun.before
+    return original_optima(table, k, starts, study.seeds_of(k), study.tries, first)
 
 
-def originals_plan(study: Study, k: int) -> Plan[list[tuple[Optima, int]]]:
+def originals_plan(study: Study, k: int) -> Plan[list[tuple[Optima, Found]]]:
     """Return the plan of the optima of the original in every scaling, which are kept; see `original_optima`.
 
     Parameters
@@ -218,9 +223,9 @@ def originals_plan(study: Study, k: int) -> Plan[list[tuple[Optima, int]]]:
     return together([_before(study, name, k, starts) for (_, starts), name in tables.items()])
 
 
-def _after(study: Study, scaling: str, k: int, starts: int) -> Plan[Optima]:
-    like = study.table(study.original[scaling]) if study.scaled is None else None
-    return optima_plan(study.table(study.released[scaling]), k, starts, study.seeds_of(k), like=like)
+def _after(study: Study, scaling: str, k: int, starts: int, begun: Luck | None = None) -> Plan[Optima]:
+    table, first = study.table(study.released[scaling]), None if begun is None else begun.after
+    return optima_plan(table, k, starts, study.seeds_of(k), begun=first)
 
 
 class Luck(NamedTuple):
@@ -231,16 +236,19 @@ class Luck(NamedTuple):
     expected : Expected
     before : Optima
         Of the original.
-    named : int
-        Which of them is found most often.
+    named : Found
+        The one that is found most often, carried to a fixed point.
     cost : float or None
         What the miner's centres cost on the original, over the best that is known; None where rows correspond.
+    after : Optima
+        Of the release.
     """
 
     expected: Expected
     before: Optima
-    named: int
+    named: Found
     cost: float | None
+    after: Optima
 
 
 def luck_of(study: Study, scaling: str, k: int) -> Luck:
@@ -267,11 +275,10 @@ def lucks_plan(study: Study, k: int, scalings: Sequence[str]) -> Plan[dict[str, 
     starts = {name: study.starts_of(name) for name in scalings}
     lucks: dict[str, Luck] = {}
     asked = list(scalings)
-    while asked:  # once more with more starts where it hangs on them
-        # scalings that make one table of the original have its optima in common
+    while asked:  # once more with more starts where it hangs on them; scalings of one table have its optima in common
         tables = {(id(study.original[name]), starts[name]): name for name in asked}
-        originals = [_before(study, name, k, starts[name]) for name in tables.values()]
-        releases = [_after(study, name, k, starts[name]) for name in asked]
+        originals = [_before(study, name, k, starts[name], lucks.get(name)) for name in tables.values()]
+        releases = [_after(study, name, k, starts[name], lucks.get(name)) for name in asked]
         found: list[Any] = yield from together([*originals, *releases])
         before = dict(zip(tables, found, strict=False))
         works = [
@@ -286,22 +293,19 @@ def lucks_plan(study: Study, k: int, scalings: Sequence[str]) -> Plan[dict[str, 
 
 
 def _is_unsure(study: Study, scaling: str, luck: Luck) -> bool:
-    """Tell whether a headline hangs on the starts: a large table has several optima that are nearly as good.
-
-    Then several times as many are taken, so that another seed says the same.
-    """
+    """Tell whether a headline hangs on the starts; then more are taken, so that another seed says the same."""
     difference = luck.expected.difference
     wide = difference.high is not None and difference.high - difference.mean > _UNSURE
-    return wide and scaling == next(iter(study.original)) and len(study.original[scaling]) > CORE
+    return wide and scaling == next(iter(study.original)) and len(study.original[scaling]) > LARGE
 
 
-def _luck(study: Study, scaling: str, original: tuple[Optima, int], found: Optima) -> Luck:
+def _luck(study: Study, scaling: str, original: tuple[Optima, Found], found: Optima) -> Luck:
     before, named = original
     if study.scaled is None:
-        return Luck(expect(before, found, study.tries), before, named, None)
+        return Luck(expect(before, found, study.tries), before, named, None, found)
     after, costs = on_original(found, study.original[scaling], *study.scaled[scaling])
     ratio = float(chances_of(found, study.tries) @ costs) / max(float(before.costs.min()), 1e-300)
-    return Luck(expect(before, after, study.tries), before, named, ratio)
+    return Luck(expect(before, after, study.tries), before, named, ratio, found)
 
 
 def shared_labels(study: Study, scaling: str, centres: Floats) -> NDArray[np.int64]:
@@ -335,8 +339,8 @@ def _kmeans_rows(study: Study, k: int, scaling: str, luck: Luck) -> Rows:
         found_agreement(k, scaling, "free", measured, 2 * luck.before.starts, luck.expected.release),
     ]
     if study.same_columns:
-        shared = shared_labels(study, scaling, luck.before.centres[luck.named])
-        rows.append(agreement("k-means", k, scaling, "shared", luck.before.labels[luck.named], [shared])[0])
+        shared = shared_labels(study, scaling, luck.named.centres)
+        rows.append(agreement("k-means", k, scaling, "shared", luck.named.labels, [shared])[0])
     else:
         rows.append(does_not_apply(k, scaling, "shared", OTHER_COLUMNS))
     return rows, [excess(k, scaling, luck.expected, luck.cost)]

@@ -7,21 +7,18 @@ finds on the original is held against what the second finds on the release, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from sfumato._arrays import Floats, Integers
-from sfumato.auditing.utility.optima import Optima, best_of_thrown, thrown
+from sfumato.auditing.utility.optima import Optima, best_of
 from sfumato.auditing.utility.result import Estimate
 
 _AGAIN = 40  # pools that are drawn again from the starts, for intervals
 _WIDTH = 1.96 * 2.0**0.5  # another seed has luck of its own, too
 _RARE = 1e-3
-_ALIKE = 0.1  # share of rows by which an optimum of the release may differ from that of the original
-_LUCK = 2.0  # standard deviations
 INTERVAL = "where 95 of 100 audits with another seed lie, from starts that are drawn again"
 
 
@@ -54,12 +51,11 @@ def expect(before: Optima, after: Optima, tries: int) -> Expected:
         Starts of one miner.
     """
     figures = _Figures(before, after)
-    same = figures.matched()
-    told = figures.of(*_chances(before, after, before.hits, after.hits, same, tries, 0))
-    again = []  # each table by its own hits: what the two share would hide how much luck there is
+    told = figures.of(_taken(before, before.ends, tries), _taken(after, after.ends, tries))
+    again = []
     for seed in range(1, _AGAIN + 1):
-        drawn = _drawn(before, seed), _drawn(after, seed)
-        again.append([values[0] for values in figures.of(*_chances(before, after, *drawn, [], tries, seed))])
+        drawn = [_taken(found, _drawn(found.ends, seed), tries) for found in (before, after)]
+        again.append([values[0] for values in figures.of(*drawn)])
     lost, floor = ([float(value) for value in values] for values in told)
     spread = np.std(again, axis=0, ddof=1).tolist()
     apart = float(np.std([one[0] - one[1] for one in again], ddof=1))
@@ -93,56 +89,18 @@ def chances_of(found: Optima, tries: int) -> Floats:
     found : Optima
     tries : int
     """
-    return np.asarray(_taken(found, found.hits, found.starts, tries, 0).mean(axis=0))
+    return np.asarray(_taken(found, found.ends, tries).mean(axis=0))
 
 
-def _chances(
-    before: Optima,
-    after: Optima,
-    first: Integers,
-    second: Integers,
-    same: list[tuple[int, int]],
-    tries: int,
-    seed: int,
-) -> tuple[Floats, Floats]:
-    """Return for each pool how likely each optimum is taken, on the original and on the release.
-
-    An optimum that both tables have is found as often on both, unless its hits say otherwise: few hits are luck.
-    """
-    first, second = 2 * first, 2 * second
-    for i, j in same:
-        one, other = first[:, i] // 2, second[:, j] // 2
-        luck = np.abs(one - other) <= _LUCK * np.sqrt(one + other)
-        first[:, i] = np.where(luck, one + other, 2 * one)
-        second[:, j] = np.where(luck, one + other, 2 * other)
-    return (
-        _taken(before, first, 2 * before.starts, tries, seed),
-        _taken(after, second, 2 * after.starts, tries, seed),
-    )
+def _taken(found: Optima, ends: Integers, tries: int) -> Floats:
+    """Return for each pool how likely a miner takes each place."""
+    return np.array([best_of(pool, len(found.labels), tries) for pool in ends])
 
 
-def _taken(found: Optima, hits: Integers, starts: int, tries: int, seed: int) -> Floats:
-    taken = []
-    for pool in hits:
-        dice = _dice(seed, max(starts, int(pool.sum())), tries)
-        taken.append(best_of_thrown(pool, found.costs, starts, dice))
-    return np.array(taken)
-
-
-@lru_cache(maxsize=96)  # those of a whole audit: all clusterings are held against one another with the same dice
-def _dice(seed: int, starts: int, tries: int) -> tuple[Integers, Floats]:
-    return thrown(np.random.default_rng([seed, 23]), starts, tries)
-
-
-def _drawn(found: Optima, seed: int) -> Integers:
-    """Return the hits of pools that are drawn again from the same starts."""
-    out = np.zeros_like(found.hits)
+def _drawn(ends: Integers, seed: int) -> Integers:
+    """Return pools that are drawn again from the same starts, the cheapest first."""
     stream = np.random.default_rng([seed, 29])  # the same for both tables: their starts belong together
-    for pool, hits in enumerate(found.hits):
-        ends = np.concatenate([np.repeat(np.arange(len(hits)), hits), np.full(found.starts - int(hits.sum()), -1)])
-        taken = ends[stream.integers(len(ends), size=found.starts)]
-        out[pool] = np.bincount(taken[taken >= 0], minlength=len(hits))
-    return out
+    return np.stack([pool[np.sort(stream.integers(len(pool), size=len(pool)))] for pool in ends])
 
 
 class _Figures:
@@ -151,17 +109,6 @@ class _Figures:
     def __init__(self, before: Optima, after: Optima) -> None:
         self._before, self._after = before, after
         self._known: dict[tuple[bool, int, int], Floats] = {}
-
-    def matched(self) -> list[tuple[int, int]]:
-        """Return pairs of optima of the two tables that are the same clusters but for a few rows."""
-        pairs: list[tuple[int, int]] = []
-        for j in range(len(self._after.labels)):
-            free = [i for i in range(len(self._before.labels)) if i not in [pair[0] for pair in pairs]]
-            if free:
-                best = min(free, key=lambda i: float(self._pair(i, j, True)[0]))
-                if self._pair(best, j, True)[0] <= _ALIKE:
-                    pairs.append((best, j))
-        return pairs
 
     def of(self, before: Floats, after: Floats) -> tuple[Floats, Floats]:
         """Return the expected figures of the release and of the floor."""

@@ -10,7 +10,6 @@ from sfumato._arrays import Floats
 from sfumato.auditing.utility.by_centres import DRAWN_ROWS
 from sfumato.auditing.utility.comparisons import OTHER_COLUMNS, Progress, compare_all, does_not_apply, prepare_study
 from sfumato.auditing.utility.luck import INTERVAL
-from sfumato.auditing.utility.optima import CORE, LOOK
 from sfumato.auditing.utility.rescaling import SCALINGS, one_hot
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, Utility, mean_cost
 from sfumato.core.numbers import number_table
@@ -125,11 +124,6 @@ def measure_utility(
         notes.append(f"shared starts and the owner's scaling do not apply: {OTHER_COLUMNS}")
     if drawn:
         notes.append(DRAWN_ROWS)
-    if len(chosen) > CORE:
-        notes.append(
-            f"k-means started on samples of {CORE:,} rows and was looked at on {min(LOOK, len(chosen)):,}; optima that "
-            f"may be the best were carried to a fixed point on {len(chosen):,}"
-        )
     if len(chosen) < len(before):
         notes.append(f"clusters were measured on {len(chosen)} of {len(before)} rows, drawn at random")
     order = {name: place for place, name in enumerate(("k-means", "ward", "chameleon"))}

@@ -152,6 +152,6 @@ class Yardstick:
         luck = luck_of(study, scaling, k)
         shared = None
         if scaling == "owner":
-            labels = shared_labels(study, scaling, luck.before.centres[luck.named])
-            shared = misclassification_rate(luck.before.labels[luck.named], labels)
+            labels = shared_labels(study, scaling, luck.named.centres)
+            shared = misclassification_rate(luck.named.labels, labels)
         return excess(k, scaling, luck.expected, luck.cost), shared
