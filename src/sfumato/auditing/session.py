@@ -365,17 +365,16 @@ class AuditSession(Hidden):
     def privacy(self) -> Privacy:
         """Return what is left to hide of each column after the attacks so far."""
         tables = self.tables
-        return measure_privacy(
-            tables.names, tables.original, tables.released, self.results, same_columns=tables.same_columns
-        )
+        both = tables.original, tables.released
+        return measure_privacy(tables.names, *both, self.results, same_columns=tables.same_columns)
 
     def utility(self, **options: Any) -> Any:
         """Return what the release is still good for; options go to `measure_utility`."""
         tables = self.tables
         drawn = tables.same_columns and (self.order == "not known" or claims_drawn_rows(self.method))
         told = {"seed": self.seed, "same_columns": tables.same_columns, "categories": self._categories, "drawn": drawn}
-        options = {**told, **self.effort.utility, "clusters": self.effort.clusters, **options}
-        return measure_utility(tables.original, tables.released, **options)
+        usual = {**told, **self.effort.utility, "clusters": self.effort.clusters}
+        return measure_utility(tables.original, tables.released, **{**usual, **options})
 
     def inversion(self) -> Inverted:
         """Return linkage and disclosure before and after the strongest inversion, on the same rows and people."""

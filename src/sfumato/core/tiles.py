@@ -146,7 +146,7 @@ def in_order(
                 items = list(items)
                 sizes = [largest_first(item) for item in items]
                 order = sorted(range(len(items)), key=lambda at: -sizes[at])
-                begun = {at: submit_alone(pool, work, items[at]) for at in order}
+                begun = {at: submit_alone(workers, work, items[at]) for at in order}
                 waiting.extend(begun[at] for at in range(len(items)))
                 items = []
             for item in items:
