@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-import sfumato.core.linear
 from sfumato.perturb import AtomMixing
 from sfumato.perturb.guard import climbing
 from sfumato.perturb.guard.atoms import AtomMoments
@@ -71,25 +71,29 @@ def test_the_best_step_is_taken_and_the_first_of_equals() -> None:
     assert sum(len(which) for which, _, _ in changes) >= np.isfinite(reached).sum() > 100
 
 
-def test_the_products_of_a_wide_release_grow_with_its_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = [0]
-    real = sfumato.core.linear.exact_product
+def test_a_look_at_all_single_steps_reads_each_column_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = [0]
+    for name in ("regions", "climbing"):
+        module = import_module(f"sfumato.perturb.guard.{name}")
 
-    def counted(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        seen[0] += left.shape[0] * right.shape[1] * left.shape[1]
-        return real(left, right)
+        def counted(left: np.ndarray, right: np.ndarray, real: Any = module.exact_product) -> np.ndarray:
+            read[0] += right.size
+            return real(left, right)
 
-    for name in ("guard.regions", "guard.climbing", "guard.named"):
-        monkeypatch.setattr(f"sfumato.perturb.{name}.exact_product", counted)
+        monkeypatch.setattr(module, "exact_product", counted)
 
-    def work(width: int) -> int:  # of four keys: how many iterations one takes is a matter of luck
-        seen[0] = 0
-        for seed in range(4):
-            AtomMixing(insecure_seed=seed, decimals=0, draws=1).fit_transform(table(220, width))
-        return seen[0]
+    def cells(width: int) -> float:
+        original, fitted, settling = held_rows(width)
+        atoms = fitted.found.atoms.of(fitted.found.space.enter(original))
+        rows = original + 1.0
+        standing = climbing.Standing(settling.space, settling.regions, settling.signs, rows, original, atoms)
+        read[0] = 0
+        steps = sum(len(depths) for depths in standing._depths(climbing.all_moves(settling.decimals, 1)))
+        assert steps == 2 * (width - 1)
+        return read[0] / rows.size
 
-    few, many = work(40), work(160)
-    assert many < 6 * few, (few, many)
+    assert 0 < cells(10) < 3
+    assert 0 < cells(80) < 3  # a product of whole rows for each step would be 158
 
 
 def test_no_atom_of_a_wide_table_keeps_more_numbers_than_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
