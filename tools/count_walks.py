@@ -97,6 +97,7 @@ FLOWS: dict[str, tuple[str, Callable[[Path], None], tuple[int, int]]] = {
 def walked(flow: Callable[[Path], None]) -> list[str]:
     """Run a flow; return the files of the package that it enters, in the order of the first calls."""
     import sfumato
+    from sfumato.core.sharing import shared_by
 
     package = str(Path(sfumato.__file__).parent) + os.sep
     for module in pkgutil.walk_packages(sfumato.__path__, "sfumato."):
@@ -113,7 +114,8 @@ def walked(flow: Callable[[Path], None]) -> list[str]:
         threading.setprofile(called)
         sys.setprofile(called)
         try:
-            flow(Path(folder))
+            with shared_by(1):  # threads of our own have no profiler
+                flow(Path(folder))
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
