@@ -35,7 +35,8 @@ _MARGIN = 0.01  # share of its cost by which a named clustering should be cheape
 _NEAR = 1.02  # times the cost of the named clustering, up to which another is a rival
 _RIVAL = 0.02  # labels that differ
 _MOST_RIVALS = 6
-_TURNS = 3
+_TURNS, _MORE_TURNS = 3, 12  # and where that pays: on smaller tables what is tried is not what will be drawn
+_MORE = (4096, 65_536)  # rows between which it does; on larger ones three turns come near enough for their time
 _STARTS, _AGAIN, _LATER = 12, 5, 2  # of the first turn, of a draw's first turn, and of others, which know most rivals
 _ROOM = 0.5  # share of the way to the walls that atoms may take in one turn
 _SWEEPS, _MET = 30, 0.05  # at most, and what may be left of a demand
@@ -80,6 +81,7 @@ class Leaning:
         self._deviations = _deviations(atoms.means[of].T + self._away)
         self._asked = _asked(atoms.named)
         self._rivals: dict[int, list[Floats]] = {one.place: [] for one in self._asked}
+        self._turns = _MORE_TURNS if _MORE[0] < int(atoms.counts.sum()) <= _MORE[1] else _TURNS
 
     def shifts(self, noise: Floats, spread: float, variances: Floats, draw: int) -> Floats:
         """Return how far the mean of each atom should move, shape (a, d).
@@ -99,7 +101,7 @@ class Leaning:
         start = atoms.means + noise
         targets, every = start, np.arange(len(atoms))
         scatter = self._counts * sum_in_order(variances) * spread * spread
-        for turn in range(_TURNS):
+        for turn in range(self._turns):
             regions = released_regions(atoms, targets, self._plain)
             targets = pushed_inside(targets, np.zeros(len(atoms), dtype=bool), self._plain, regions)
             proposed = targets[self._of].T + spread * self._away
