@@ -151,23 +151,17 @@ class Key:
         self._write(path, HISTORY_HEADER)
 
     def _write(self, path: Path, header: str) -> None:
-        taken = KeyFileError(
-            f"{path}: exists already, and a key file is never overwritten",
-            hint="choose another path; without its old key a release can be neither restored nor repeated",
-        )
         reason = None
+        if os.path.lexists(path):
+            raise _taken(path)
         try:
-            if os.path.lexists(path):
-                raise taken
             # half a key is worse than none, it looks like a key and opens nothing: it gets its name when it is whole
             with under_way(path) as (file, part):
                 file.write(f"{header}\n{self._secret.hex()}\n".encode("ascii"))
                 finish(file)
                 put_new(part, path)
-        except KeyFileError:
-            raise
         except FileExistsError:
-            raise taken from None
+            raise _taken(path) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "not a path"
         if reason is not None:
@@ -206,6 +200,13 @@ class Key:
 
 _OF_HISTORY = "{}: belongs to the history of releases, and is not the key of a release"
 _OTHER_KEY = "give the key that `sfumato release` named when it made the release"
+
+
+def _taken(path: Path) -> KeyFileError:
+    return KeyFileError(
+        f"{path}: exists already, and a key file is never overwritten",
+        hint="choose another path; without its old key a release can be neither restored nor repeated",
+    )
 
 
 def _load_hint(path: Path) -> str:
