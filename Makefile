@@ -8,7 +8,7 @@ DEMO := .venv-demo
 DEMO_STAMP := $(DEMO)/.installed
 NEW_ENOUGH := import sys; sys.exit("sfumato needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None
 
-.PHONY: peers private help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken exposed frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
+.PHONY: kernels peers private help env browser screenshots demo test lint types imports repeats tests site bench release-check compat matrix false-alarms broken exposed frontier reproduce docs extras walks tables golden guide tutorial golden-reports clean bench-memory hunt stale lock
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -31,7 +31,9 @@ $(DEMO_STAMP): pyproject.toml
 demo: $(DEMO_STAMP) ## the main job on the table that ships with sfumato, in a light environment; results in demo-output/
 	@$(DEMO)/bin/python -m sfumato demo --output demo-output
 
-test: lint types imports repeats tests ## linters, types, import check, repeats and all tests
+test: lint imports repeats ## linters, types, import check, repeats and all tests
+	@$(MAKE) --no-print-directory -j2 types kernels
+	@$(MAKE) --no-print-directory tests
 
 lint: $(STAMP) ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -45,6 +47,9 @@ imports: $(STAMP) ## who may import whom
 
 repeats: $(STAMP) ## nothing of ten lines stands twice
 	$(BIN)/python tools/check_repeats.py
+
+kernels: $(STAMP) # for all workers of the tests at once, on the core that mypy leaves free
+	$(BIN)/python tools/compile_kernels.py
 
 browser: $(STAMP) ## the Chromium that the studio's tests drive: install it, or say how
 	$(BIN)/python tools/install_browser.py

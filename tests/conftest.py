@@ -75,16 +75,27 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
         return (yield)
 
 
-#: fixtures of a module that take long: one worker makes each of them, for all tests that ask for it
-LONG = {"told", "demo", "whole", "found", "million", "site", "made"}
+#: fixtures of a module that cost nothing: tables, and switches; every worker may make its own
+CHEAP = {"everybody", "people", "bodies", "table", "file", "wine", "original", "well_clustered"}
+
+
+def _made_once(item: pytest.Item) -> str | None:
+    """Return the group of a test that shares a fixture of its module with others: one worker makes it for all."""
+    info = getattr(item, "_fixtureinfo", None)
+    found = {} if info is None else info.name2fixturedefs
+    shared = sorted(name for name, made in found.items() if made[-1].scope == "module" and name not in CHEAP)
+    if not shared:
+        return None
+    given = getattr(getattr(item, "callspec", None), "params", {})
+    return " ".join([item.path.parent.name, item.path.stem, *(str(given[name]) for name in shared if name in given)])
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        shared = sorted(LONG & set(getattr(item, "fixturenames", ())))
-        if shared:
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem} {shared[0]}"))
+        group = _made_once(item)
+        if group is not None and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group))
     if DATA:
         return
     if os.environ.get("CI") == "true":

@@ -11,7 +11,7 @@ from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 import sfumato as sf
 
-PACKAGES = ("perturb", "attack", "metrics", "cluster", "datasets")
+PACKAGES = ("perturb", "attack", "metrics", "cluster", "datasets", "spark")
 
 
 def public_callables() -> Iterator[tuple[str, Any]]:
@@ -62,6 +62,29 @@ def problems(one: Any) -> list[str]:
             if not any(word in said for word in ("default", "optional", "none", "as in", "see ")):
                 out.append(f"{name}: no default")
     return out
+
+
+def public_methods() -> Iterator[tuple[str, Any]]:
+    """Yield every method of a public class that is ours, once, by the name where it is defined."""
+    for _, one in public_callables():
+        for name in dir(one) if inspect.isclass(one) else ():
+            method = getattr(one, name)
+            ours = (getattr(method, "__module__", None) or "").startswith("sfumato")
+            if ours and inspect.isroutine(method) and not name.startswith("_"):
+                yield method.__qualname__, method
+
+
+METHODS = dict(public_methods())
+
+
+def test_methods_are_found_where_people_look_for_them() -> None:
+    assert {"Key.load", "Audit.to_html", "Perturber.fit", "Perturber.transform", "Referee.run"} <= set(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_parameter_of_a_public_method_has_type_default_and_a_sentence(name: str) -> None:
+    assert METHODS[name].__doc__, "no docstring"
+    assert problems(METHODS[name]) == []
 
 
 @pytest.mark.parametrize("name", CALLABLES)

@@ -55,10 +55,10 @@ def test_an_audit_of_normal_effort_is_the_same_json_on_any_threads_and_beside_bu
 
     first = told(1)
     assert json.loads(first)["effort"] == "normal"
-    assert [told(threads) == first for threads in (2, 16)] == [True, True]
+    assert told(2) == first
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
-        assert told(2) == first
+        assert told(16) == first
     finally:
         for one in busy:
             one.kill()

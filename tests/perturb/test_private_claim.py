@@ -11,10 +11,15 @@ import pytest
 import sfumato as sf
 from sfumato.perturb import PrivateMixture
 from sfumato.perturb.private import claim, fitting, noise, statistics
-from sfumato.perturb.private.claim import claim_bound, shadow_bound
+from sfumato.perturb.private.claim import claim_bound
 from sfumato.perturb.private.noise import Accountant
+from tests.perturb.shadow_runs import epsilon_bound, shadow_bound
 
 EPSILON, DELTA = 1.0, 0.01  # at a large delta few runs tell: what is tested is the same for all
+
+
+def test_scores_that_tell_nothing_give_no_bound() -> None:
+    assert epsilon_bound(np.arange(200.0), np.arange(200.0), 1e-6) == 0.0
 
 
 def test_what_shadow_runs_find_stays_below_the_claim_in_twenty_of_twenty() -> None:

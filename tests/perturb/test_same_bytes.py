@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
@@ -80,13 +79,13 @@ def test_every_kind_of_table_gets_the_same_values(perturber) -> None:
     import pyarrow as pa
 
     names = [f"x{i}" for i in range(5)]
-    whole = np.ascontiguousarray(clone(perturber).fit_transform(TABLE))
+    method = clone(perturber)
+    assert np.ascontiguousarray(method.fit_transform(np.asfortranarray(TABLE))).tobytes() == _whole(perturber)
     for make in (pl.DataFrame, pd.DataFrame, pa.table):
         frame = make({name: TABLE[:, i] for i, name in enumerate(names)})
         released = clone(perturber).fit_transform(frame)
-        columns = [np.asarray(released[name]) for name in clone(perturber).fit(TABLE).get_feature_names_out()]
-        assert np.ascontiguousarray(np.column_stack(columns)).tobytes() == whole.tobytes()
-    assert clone(perturber).fit_transform(np.asfortranarray(TABLE)).tobytes() == whole.tobytes()
+        columns = [np.asarray(released[name]) for name in method.get_feature_names_out()]
+        assert np.ascontiguousarray(np.column_stack(columns)).tobytes() == _whole(perturber)
 
 
 def test_batches_fitted_from_a_function_and_from_a_list_agree() -> None:
@@ -152,14 +151,13 @@ def test_the_bytes_depend_neither_on_the_processor_nor_on_numba(environment) -> 
     assert _digests(**environment) == _digests()
 
 
+@pytest.mark.xdist_group("digests")
 def test_golden_digests_guard_the_stream_version() -> None:
     """A released bit may change only with a new STREAM_VERSION; then run `make golden`."""
     from sfumato.core.stream import STREAM_VERSION
 
     golden = json.loads((Path(__file__).parents[1] / "golden" / "digests.json").read_text())
     assert golden["stream_version"] == STREAM_VERSION
-    for perturber in variants(insecure_seed=3):
-        released = np.ascontiguousarray(perturber.fit_transform(TABLE), dtype="<f8")
-        assert hashlib.sha256(released.tobytes()).hexdigest() == golden["digests"][describe(perturber)], describe(
-            perturber
-        )
+    names = [describe(perturber) for perturber in variants(insecure_seed=3)]
+    found = dict(zip(names, _digests(), strict=False))  # those of the first table; the larger one comes after it
+    assert found == golden["digests"]

@@ -133,7 +133,7 @@ class Looked:
         Parameters
         ----------
         farthest : float
-            See `find_twins`. Default: 1.0.
+            See `count_twins`. Default: 1.0.
         """
         found = {}
         for name, most in self.most.items():

@@ -139,8 +139,10 @@ class Audit(Reported):
         Parameters
         ----------
         path : path, optional
+            Where the page is written as well. Default: nowhere.
         public : bool
             Whether to make the summary for the public instead: the grade and what the release is good for.
+            Default: False.
         command : str, optional
             What to type to repeat the audit; by default the call in Python. Not in the public summary.
         """

@@ -16,12 +16,11 @@ _PATIENCE = 1.0  # seconds
 class Progress:
     """Tell how far a long job is.
 
-    Call it with (what is being done, share done); it stays silent when `quiet`, and for jobs that end within a second.
+    Call it with (what is being done, share done); it stays silent for jobs that end within a second.
     As a context manager it takes its bar off the terminal whatever happens.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+    def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
         self._told = -1
         self._begin = time.monotonic()
@@ -38,7 +37,7 @@ class Progress:
 
     def __call__(self, step: str, share: float) -> None:
         waited = time.monotonic() - self._begin
-        if self._quiet or (waited < _PATIENCE and self._told < 0):
+        if waited < _PATIENCE and self._told < 0:
             return
         tenth = int(10 * share)
         if self._terminal:

@@ -30,6 +30,7 @@ from sfumato.receipts.shown import Receipt
 DRAWS = 1  # of the usual six: the first draw, untried; a demo shall not take a minute
 # what release_demo does, as typed
 FLAGS = ("-m", "exchange", "--set", f"draws={DRAWS}", "--id", "customer_id", "--force")
+_SHOWN = 5  # rows
 _K = 5  # the table was made with five kinds of customers
 
 
@@ -127,7 +128,7 @@ def release_demo(
     return done, found
 
 
-def rows_before_and_after(table: Path, done: Receipt, count: int = 5) -> str:
+def rows_before_and_after(table: Path, done: Receipt) -> str:
     """Return the first rows of the demo table, and below each the row that stands in its place in the release.
 
     Nobody but the holder of the key knows which row that is, and nobody in this table exists.
@@ -140,15 +141,15 @@ def rows_before_and_after(table: Path, done: Receipt, count: int = 5) -> str:
     assert done.key_path is not None
     before = read_table(table).select(done.body.released_columns)
     after = read_table(done.target)
-    rows = original_rows(done.body, np.arange(count))
-    places = release_places(Key.load(done.key_path), done.body, np.arange(count))
+    rows = original_rows(done.body, np.arange(_SHOWN))
+    places = release_places(Key.load(done.key_path), done.body, np.arange(_SHOWN))
     lines = [["", *before.columns]]
     for row, place in zip(rows, places, strict=True):
         lines.append(["before", *_texts(before.row(int(row)))])
         lines.append(["after", *_texts(after.row(int(place)))])
     widths = [max(len(cells[column]) for cells in lines) for column in range(len(lines[0]))]
     shown = ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) for cells in lines]
-    told = f"{count} customers, and the rows in their place (only the key knows which ones they are):"
+    told = f"{_SHOWN} customers, and the rows in their place (only the key knows which ones they are):"
     return "\n".join([told, *(line.rstrip() for line in shown)])
 
 

@@ -92,7 +92,7 @@ class FuzzyCMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         X : array-like of shape (n, d)
             Rows.
         y : ignored
-            Present for scikit-learn's sake.
+            Present for scikit-learn's sake. Default: None.
 
         Examples
         --------

@@ -76,7 +76,7 @@ def _distances(steps: Floats, squares: Floats, rows: list[int]) -> Floats:
 
 
 def likely_centres(
-    steps: Floats, k: int, words: NDArray[np.uint64], *, starts: int, part: int = _PART, rounds: int = FEW_ROUNDS
+    steps: Floats, k: int, words: NDArray[np.uint64], *, starts: int, part: int = _PART
 ) -> tuple[Floats, float]:
     """Return centres that a miner with twenty starts most probably finds, or something near to them, and the doubt.
 
@@ -93,8 +93,6 @@ def likely_centres(
     part : int
         Rows that the starts see of a table of more than four times as many; of a smaller one they see all. The better
         starts see four times as many, and the chosen one goes on with all rows.
-    rounds : int
-        Most rounds of the better starts.
 
     Returns
     -------
@@ -109,7 +107,7 @@ def likely_centres(
     >>> sorted(centres.ravel().tolist()), doubt
     ([0.0, 50.0, 90.0], 0.0)
     """
-    return likely_centres_of([Asked(steps, k, words, starts, rounds, part)])[0]
+    return likely_centres_of([Asked(steps, k, words, starts, part=part)])[0]
 
 
 class Asked(NamedTuple):

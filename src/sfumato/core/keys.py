@@ -91,14 +91,26 @@ class Key:
 
     @classmethod
     def from_insecure_seed(cls, seed: int) -> Key:
-        """Return the key of an integer, for tests only: small integers can be tried one by one."""
+        """Return the key of an integer, for tests only: small integers can be tried one by one.
+
+        Parameters
+        ----------
+        seed : int
+            Any integer; the same one gives the same key.
+        """
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise ParameterError(f"insecure_seed must be an int or None, got {type(seed).__name__}")
         return cls(hashlib.blake2b(f"insecure seed {seed}".encode(), digest_size=KEY_BYTES).digest())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Key:
-        """Read a key file; refuse one that other users can read."""
+        """Read a key file; refuse one that other users can read.
+
+        Parameters
+        ----------
+        path : path
+            Of the key file.
+        """
         path = Path(path)
         if path.name == OLD_HISTORY_KEY and path.exists():
             raise KeyFileError(_OF_HISTORY.format(path), hint=_OTHER_KEY)
@@ -106,7 +118,13 @@ class Key:
 
     @classmethod
     def load_history(cls, path: Path) -> Key:
-        """Read the key of a history, which `load` refuses."""
+        """Read the key of a history, which `load` refuses.
+
+        Parameters
+        ----------
+        path : Path
+            Of the key file.
+        """
         return cls._read(path, _HEADER if path.name == OLD_HISTORY_KEY else HISTORY_HEADER)
 
     @classmethod
@@ -143,38 +161,50 @@ class Key:
         return cls(bytes.fromhex(body))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the key to a new file that only its owner can read; never overwrite."""
+        """Write the key to a new file that only its owner can read; never overwrite.
+
+        Parameters
+        ----------
+        path : path
+            Of the new file.
+        """
         self._write(Path(path), _HEADER)
 
     def save_history(self, path: Path) -> None:
-        """Write the key of a history, which cannot be taken for the key of a release."""
+        """Write the key of a history, which cannot be taken for the key of a release.
+
+        Parameters
+        ----------
+        path : Path
+            Of the new file.
+        """
         self._write(path, HISTORY_HEADER)
 
     def _write(self, path: Path, header: str) -> None:
-        taken = KeyFileError(
-            f"{path}: exists already, and a key file is never overwritten",
-            hint="choose another path; without its old key a release can be neither restored nor repeated",
-        )
         reason = None
+        if os.path.lexists(path):
+            raise _taken(path)
         try:
-            if os.path.lexists(path):
-                raise taken
             # half a key is worse than none, it looks like a key and opens nothing: it gets its name when it is whole
             with under_way(path) as (file, part):
                 file.write(f"{header}\n{self._secret.hex()}\n".encode("ascii"))
                 finish(file)
                 put_new(part, path)
-        except KeyFileError:
-            raise
         except FileExistsError:
-            raise taken from None
+            raise _taken(path) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "not a path"
         if reason is not None:
             raise KeyFileError(f"{path}: cannot write the key file ({reason})", hint="choose another folder for it")
 
     def derive(self, *context: Any) -> bytes:
-        """Return the subkey of this key for one context; see the function `derive`."""
+        """Return the subkey of this key for one context; see the function `derive`.
+
+        Parameters
+        ----------
+        *context : plain values
+            What the subkey is for; another context gives another subkey.
+        """
         return derive(self._secret, *context)
 
     @property
@@ -206,6 +236,13 @@ class Key:
 
 _OF_HISTORY = "{}: belongs to the history of releases, and is not the key of a release"
 _OTHER_KEY = "give the key that `sfumato release` named when it made the release"
+
+
+def _taken(path: Path) -> KeyFileError:
+    return KeyFileError(
+        f"{path}: exists already, and a key file is never overwritten",
+        hint="choose another path; without its old key a release can be neither restored nor repeated",
+    )
 
 
 def _load_hint(path: Path) -> str:

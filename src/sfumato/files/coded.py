@@ -20,6 +20,7 @@ from sfumato.files.spelled import can_be_counted
 
 MARKERS = ("?", "-", "--", "NA", "N/A", "n/a", "na", "NaN", "nan", "null", "NULL", "None", "none", "unknown", "missing")
 _MOST_ODD = 20
+_LOOKED_AT = 10_000  # rows of a file of text
 _FEW_TEXTS = 0.1  # share of cells that are no numbers, in a column of numbers
 
 
@@ -340,20 +341,14 @@ def sort_columns(
     return out
 
 
-def has_other_columns(source: Source, names: Sequence[str], rows: int = 10_000) -> bool:
-    """Tell whether some columns hold anything but numbers, from their types or the first rows.
-
-    Parameters
-    ----------
-    rows : int
-        How many rows of a file of text are looked at.
-    """
+def has_other_columns(source: Source, names: Sequence[str]) -> bool:
+    """Tell whether some columns hold anything but numbers, from their types or the first rows."""
     if any(name in source.types and not source.types[name].is_numeric() for name in names):
         return True
     if source.types:
         return False
     for raw in source.batches(tuple(names)):
-        frame = (raw.frame if raw.text is None else raw.text.cells()).head(rows)
+        frame = (raw.frame if raw.text is None else raw.text.cells()).head(_LOOKED_AT)
         for name in names:
             one = Seen()
             one.add(frame[name], coded=False)

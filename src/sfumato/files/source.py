@@ -16,10 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato._arrays import Flags
-from sfumato.core.names import require_own_names
 from sfumato.core.rows import without
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import DataError, ParameterError, nearest_name
+from sfumato.files.names import require_own_names
 from sfumato.files.numbers import is_number
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
-from sfumato.core.names import require_own_names
 from sfumato.exceptions import CellTypeError, DataError, ParameterError, nearest_name
+from sfumato.files.names import require_own_names
 
 ColumnChoice = Sequence[str | int] | None
 

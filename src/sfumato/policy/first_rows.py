@@ -22,34 +22,22 @@ LOOKED_AT = 10_000  # rows
 _REPEATED = 3  # rows that have a value of a code, on average
 
 
-def profile(source: Source, rows: int = LOOKED_AT) -> tuple[ColumnTraits, ...]:
-    """Return the kind and the number of distinct values of every column, from the first rows of a table.
-
-    Parameters
-    ----------
-    rows : int
-        How many rows are looked at.
-    """
-    head = first_rows(source, rows)
+def profile(source: Source) -> tuple[ColumnTraits, ...]:
+    """Return the kind and the number of distinct values of every column, from the first rows of a table."""
+    head = first_rows(source)
     if head is None:
         return tuple(ColumnTraits(name, "text", 0, 0) for name in source.names)
     return tuple(_traits(head[name]) for name in source.names)
 
 
-def first_rows(source: Source, rows: int = LOOKED_AT) -> pl.DataFrame | None:
-    """Return the first rows of a table; None if it has none.
-
-    Parameters
-    ----------
-    rows : int
-        How many, at most.
-    """
+def first_rows(source: Source) -> pl.DataFrame | None:
+    """Return the first rows of a table; None if it has none."""
     frames: list[pl.DataFrame] = []
     for raw in source.batches():
         frames.append(raw.frame)
-        if raw.stop >= rows:
+        if raw.stop >= LOOKED_AT:
             break
-    return pl.concat(frames).head(rows) if frames else None
+    return pl.concat(frames).head(LOOKED_AT) if frames else None
 
 
 def _traits(cells: pl.Series) -> ColumnTraits:

@@ -269,19 +269,39 @@ class Policy(_Strict):
         return self
 
     def read_from(self, what: str, lines: dict[tuple[str, ...], int]) -> Policy:
-        """Remember where the policy was read, for messages."""
+        """Remember where the policy was read, for messages.
+
+        Parameters
+        ----------
+        what : str
+            How messages call the file.
+        lines : mapping from places to int
+            Line of each section and each setting.
+        """
         self._what, self._lines = what, lines
         return self
 
     def where(self, *place: str) -> str:
-        """Return the file and the line of a setting, as messages begin; nothing for a policy without a file."""
+        """Return the file and the line of a setting, as messages begin; nothing for a policy without a file.
+
+        Parameters
+        ----------
+        *place : str
+            Names of the section and of the setting.
+        """
         line = line_of(self._lines, place)
         if not self._what:
             return ""
         return f"{self._what}: " if line is None else f"{self._what}, line {line}: "
 
     def rules(self, names: Sequence[str]) -> dict[str, ColumnRules]:
-        """Return the rules of each confidential column."""
+        """Return the rules of each confidential column.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+        """
         everywhere = (*self.missing_values, *self.columns.missing_values)
         out = {}
         for name in names:

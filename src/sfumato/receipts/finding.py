@@ -108,9 +108,7 @@ def receipt_of(
     return opened, body
 
 
-def receipt_of_file(
-    key: Key | str | os.PathLike[str], receipt: Any, released: Path, *, n_rows: int | None = None
-) -> tuple[Key, ReceiptBody]:
+def receipt_of_file(key: Key | str | os.PathLike[str], receipt: Any, released: Path) -> tuple[Key, ReceiptBody]:
     """Return a key and the receipt of a released file, found by the file's digest where no receipt is named.
 
     Whoever uses it must still check that the file is the released one: see `released_rows`.
@@ -118,11 +116,10 @@ def receipt_of_file(
     Parameters
     ----------
     receipt : Receipt or path, optional
-    n_rows : int, optional
     """
     opened, _ = load_key(key)
     digest = file_digest(released, opened.derive("released")) if receipt is None and released.exists() else None
-    return receipt_of(key, receipt, n_rows=n_rows, digest=digest)
+    return receipt_of(key, receipt, digest=digest)
 
 
 def _receipts(folder: Path, key: Key) -> Iterator[tuple[Path, ReceiptBody]]:

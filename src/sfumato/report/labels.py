@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 _LETTER, _LINE = 6.1, 13.0  # size of a letter and of a line, in units of the drawing
 _SHOWN = 3
+_NEAR = 9.0  # spots within it share a mark
 Box = tuple[float, float, float, float]
 
 
@@ -39,7 +40,7 @@ class Named:
     far: bool
 
 
-def merge_near(spots: Sequence[Spot], distance: float = 9.0) -> list[Spot]:
+def merge_near(spots: Sequence[Spot]) -> list[Spot]:
     """Let spots of one grade that nearly cover one another share a mark.
 
     Examples
@@ -50,7 +51,7 @@ def merge_near(spots: Sequence[Spot], distance: float = 9.0) -> list[Spot]:
     out: list[Spot] = []
     for spot in spots:
         for i, other in enumerate(out):
-            if other.grade == spot.grade and max(abs(other.x - spot.x), abs(other.y - spot.y)) < distance:
+            if other.grade == spot.grade and max(abs(other.x - spot.x), abs(other.y - spot.y)) < _NEAR:
                 out[i] = Spot(other.x, other.y, spot.grade, other.names + spot.names, other.strong or spot.strong)
                 break
         else:

@@ -79,19 +79,13 @@ def _advice(found: Comparison) -> str:
     )
 
 
-def chart_of(tried: Sequence[Compared], *, limit: float | None = None) -> str:
-    """Return the trade-off chart of settings.
-
-    Parameters
-    ----------
-    limit : float, optional
-    """
+def chart_of(tried: Sequence[Compared]) -> str:
+    """Return the trade-off chart of settings."""
     return tradeoff_chart(
         [
             Point(one.label.replace(" (paper)", "*"), one.excess_mean, one.residual, one.linkage, one.grade, one.best)
             for one in by_merit(tried)
-        ],
-        limit=limit,
+        ]
     )
 
 

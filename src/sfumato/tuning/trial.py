@@ -145,7 +145,6 @@ def attack_release(
     released: Floats,
     *,
     seed: int,
-    attacks: Sequence[str] | None = None,
     claim: bool = True,
 ) -> Audit:
     """Return the audit of a release, without utility.
@@ -156,7 +155,6 @@ def attack_release(
         See `release_trial`.
     seed : int
         Chooses known people and targets.
-    attacks : sequence of str, optional
     claim : bool
         Whether a guarantee is put to the test, too, which takes seconds. Default: True.
     """
@@ -171,7 +169,6 @@ def attack_release(
         method=told,
         order=order,
         kept=kept_here(subject, setting),
-        attacks=attacks,
         utility=False,
         seed=seed,
     )

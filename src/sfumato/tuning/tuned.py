@@ -93,7 +93,13 @@ class Tuned(Reported):
         return tuned_page(self, command=command)
 
     def save_policy(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy of the winner."""
+        """Write the policy of the winner.
+
+        Parameters
+        ----------
+        path : path
+            Of the file; one that stands there is replaced.
+        """
         write_atomically(path, lambda file: file.write(self.policy.encode()))
 
     def __repr__(self) -> str:

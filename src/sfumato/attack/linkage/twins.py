@@ -95,17 +95,13 @@ class Nearest:
     ratio: FloatArray
 
 
-def find_twins(
-    first: FloatArray, second: FloatArray, chance: Mapping[float, float] | None = None, *, farthest: float = 1.0
-) -> Twins:
-    """Return the twins of two tables, for the nearness at which they are least likely by chance.
+def count_twins(pairs: Nearest, chance: Mapping[float, float] | None = None, *, farthest: float = 1.0) -> Twins:
+    """Return the twins among pairs of nearest rows, for the nearness at which they are least likely by chance.
 
     Parameters
     ----------
-    first : array of shape (n, d)
-        A table, scaled.
-    second : array of shape (m, d)
-        Another one, in the same scale.
+    pairs : Nearest
+        Pairs of rows of both tables.
     chance : mapping of float to float, optional
         For each limit of `RATIOS` the share of pairs with one row in each table that needs no copies. None: that of two
         samples of one population.
@@ -116,25 +112,12 @@ def find_twins(
     --------
     >>> draw = np.random.default_rng(0)
     >>> table, other = draw.normal(size=(300, 4)), draw.normal(size=(300, 4))
-    >>> find_twins(table, other).likely > 0.01
+    >>> count_twins(nearest_pairs(table, other)).likely > 0.01
     True
     >>> other[:20] = table[100:120] + 1e-6
-    >>> found = find_twins(table, other)
+    >>> found = count_twins(nearest_pairs(table, other))
     >>> len(found.first), found.likely < 1e-3
     (20, True)
-    """
-    return count_twins(nearest_pairs(first, second), chance, farthest=farthest)
-
-
-def count_twins(pairs: Nearest, chance: Mapping[float, float] | None = None, *, farthest: float = 1.0) -> Twins:
-    """Return the twins among pairs of nearest rows, for the nearness at which they are least likely by chance.
-
-    Parameters
-    ----------
-    pairs : Nearest
-        Pairs of rows of both tables.
-    chance, farthest
-        See `find_twins`.
     """
     n = pairs.sizes[0]
     one, other, ratio = pairs.one, pairs.other, pairs.ratio

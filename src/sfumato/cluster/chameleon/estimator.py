@@ -115,7 +115,7 @@ class Chameleon(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         X : array-like of shape (n, d)
             Rows; columns should be on comparable scales.
         y : ignored
-            Present for scikit-learn's sake.
+            Present for scikit-learn's sake. Default: None.
 
         Examples
         --------

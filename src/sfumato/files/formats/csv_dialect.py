@@ -85,7 +85,13 @@ class CsvFile(os.PathLike[str]):
 
     @classmethod
     def of(cls, path: Any) -> CsvFile:
-        """Return a path as a CSV file of the ordinary dialect, or a `CsvFile` as it is."""
+        """Return a path as a CSV file of the ordinary dialect, or a `CsvFile` as it is.
+
+        Parameters
+        ----------
+        path : path or CsvFile
+            The file, or what says how it is written.
+        """
         return path if isinstance(path, cls) else cls(Path(path))
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 
-from sfumato.core.names import require_own_names
 from sfumato.core.system import address_space
 from sfumato.exceptions import DataError
 from sfumato.files.formats.arrow_lengths import longest_buffer
 from sfumato.files.formats.arrow_schema import StoredColumns, stored_columns
+from sfumato.files.names import require_own_names
 from sfumato.files.same_file import SameFile
 from sfumato.files.source import CsvStyle, RawBatch, check_headers
 

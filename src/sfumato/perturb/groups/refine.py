@@ -17,10 +17,11 @@ from sfumato.perturb.groups.group_means import group_means
 from sfumato.perturb.groups.kd_blocks import kd_stacks
 
 _BLOCK_GROUPS = 64
+_ROUNDS = 4  # in each of them a group meets one neighbour
 _MOST_SHARED = 10  # rows of two groups: ten have 252 ways to be shared, twelve already 924
 
 
-def refine_groups(tile: Floats, groups: Integers, *, rounds: int = 4) -> Integers:
+def refine_groups(tile: Floats, groups: Integers) -> Integers:
     """Return groups of the same sizes with a scatter that is smaller or the same.
 
     Parameters
@@ -29,8 +30,6 @@ def refine_groups(tile: Floats, groups: Integers, *, rounds: int = 4) -> Integer
         Rows in units of the columns.
     groups : array of shape (n,)
         Group numbers 0, 1, ..., none of them empty.
-    rounds : int
-        Each group meets one neighbour in a round.
 
     Examples
     --------
@@ -43,7 +42,7 @@ def refine_groups(tile: Floats, groups: Integers, *, rounds: int = 4) -> Integer
     if n_groups < 2:
         return groups
     sizes = np.bincount(groups)
-    for turn in range(rounds):
+    for turn in range(_ROUNDS):
         centres = group_means(tile, groups)
         partner = np.full(n_groups, -1)
         share = (0.5, 0.35, 0.65, 0.42)[turn % 4]

@@ -131,6 +131,9 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
+            The table, whole.
+        y : ignored
+            Present for scikit-learn's sake. Default: None.
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
             processor. Default: one for each processor that the process may use.
@@ -146,6 +149,9 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
+            The table, whole.
+        y : ignored
+            Present for scikit-learn's sake. Default: None.
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
             processor. Default: one for each processor that the process may use.
@@ -389,7 +395,13 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
     # ---- scikit-learn -----------------------------------------------------------------------------------
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the released columns."""
+        """Return the names of the released columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns of the fitted table, which must be those. Default: None.
+        """
         every = super().get_feature_names_out(input_features)
         names = self._fitted_state().facts.names
         new = self._names_out(names)

@@ -191,6 +191,9 @@ class AtomExchange(GuardShell):
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
+            The table, whole.
+        y : ignored
+            Present for scikit-learn's sake. Default: None.
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
             processor. Default: one for each processor that the process may use.
@@ -204,6 +207,9 @@ class AtomExchange(GuardShell):
         Parameters
         ----------
         X : dataframe or array of shape (n, d)
+            The table, whole.
+        y : ignored
+            Present for scikit-learn's sake. Default: None.
         threads, n_jobs : int, optional
             Workers; the result does not depend on it. `n_jobs` is scikit-learn's name for it, and -1 means one for each
             processor. Default: one for each processor that the process may use.

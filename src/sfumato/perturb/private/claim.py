@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import numpy as np
@@ -18,41 +17,11 @@ from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.rows import RowRange
 from sfumato.core.summaries import Summary
 from sfumato.perturb.private import fitting
-from sfumato.perturb.private.noise import Accountant, epsilon_of, rho_of
-from sfumato.perturb.private.statistics import STEPS, BallSums, Space
+from sfumato.perturb.private.noise import Accountant, epsilon_of
 
 _FAR = 1e6  # a person so far out that only clipping holds them
 _OTHERS = 4000
 _SURE = 0.995  # of an audit's verdict: at 0.95 one honest release in four hundred would be told that its claim fails
-_LEVELS = [0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995]
-
-
-def epsilon_bound(inside: Floats, outside: Floats, delta: float, confidence: float = 0.95) -> float:
-    """Return a lower bound on epsilon from an attacker's scores, by exact binomial (Clopper-Pearson) limits.
-
-    Parameters
-    ----------
-    inside, outside : arrays of shape (n,)
-        Scores of shadow runs with the person and without; higher means "was there".
-    delta : float
-        Of the claim.
-    confidence : float
-        That the bound is right. Default: 0.95.
-
-    Examples
-    --------
-    >>> epsilon_bound(np.arange(200.0), np.arange(200.0), 1e-6)
-    0.0
-    """
-    half = len(inside) // 2
-    risk = (1.0 - confidence) / 2
-    best, cut = 0.0, np.inf
-    for level in np.quantile(outside[:half], _LEVELS):
-        found = _bound(inside[:half] > level, outside[:half] > level, delta, risk)
-        if found > best:
-            best, cut = found, float(level)
-    # the cut was chosen on one half: the other half alone counts
-    return _bound(inside[half:] > cut, outside[half:] > cut, delta, risk)
 
 
 def gaussian_bound(
@@ -65,8 +34,12 @@ def gaussian_bound(
 
     Parameters
     ----------
-    inside, outside, delta, confidence
-        See `epsilon_bound`.
+    inside, outside : arrays of shape (n,)
+        Scores of shadow runs with the person and without; higher means "was there".
+    delta : float
+        Of the claim.
+    confidence : float
+        That the bound is right. Default: 0.95.
     cut : float
         Above it the attacker says "was there"; known before the runs. Default: 0.
 
@@ -79,30 +52,6 @@ def gaussian_bound(
     least, most = _limits(inside > cut, outside > cut, (1.0 - confidence) / 2)
     apart = float(norm.ppf(least) - norm.ppf(most)) if least > 0.0 and most < 1.0 else 0.0
     return epsilon_of(apart**2 / 2.0, delta) if apart > 1e-6 else 0.0
-
-
-def shadow_bound(epsilon: float, delta: float, runs: int = 5000, confidence: float = 0.95) -> float:
-    """Return what shadow runs find of a claim: a person's sum, clipped and measured with the whole budget.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        The claim.
-    runs : int
-        With the person, and as many without. Default: 5000.
-    confidence : float
-        See `epsilon_bound`. Default: 0.95.
-    """
-    rows = np.random.default_rng(0).normal(size=(1, 50))
-    space = Space((0,), np.array([-_FAR]), np.array([_FAR]), np.zeros(1), np.ones(1))
-    sums = []
-    for table in (np.append(rows, [[_FAR]], axis=1), rows):
-        exact = BallSums(space, np.zeros((1, 1)), np.array([2.0]))
-        exact.add(table, RowRange(0, table.shape[1]))
-        sums.append(exact.sums)
-    rho = rho_of(epsilon, delta)
-    with_, without = (Accountant(rho).noisy(np.tile(one.ravel(), runs), float(STEPS), rho) for one in sums)
-    return epsilon_bound(with_, without, delta, confidence)
 
 
 def tested_claim(parameters: Mapping[str, Any], runs: int) -> float:
@@ -223,8 +172,3 @@ def _limits(inside: Flags, outside: Flags, risk: float) -> tuple[float, float]:
     least = float(beta.ppf(risk, hits, n - hits + 1)) if hits else 0.0
     most = float(beta.ppf(1.0 - risk, alarms + 1, m - alarms)) if alarms < m else 1.0
     return least, most
-
-
-def _bound(inside: Flags, outside: Flags, delta: float, risk: float) -> float:
-    least, most = _limits(inside, outside, risk)
-    return max(0.0, log((least - delta) / most)) if least > delta else 0.0
