@@ -65,8 +65,8 @@ def parts(quick: bool) -> tuple[list[Part], list[Part]]:
     )
     if quick:
         rows, mixed, few, audited, large = 100_000, 5_000, 200, 500, 1_000
-    works, seconds = (("mix", mixed), ("audit", audited), ("compare", few), ("tune", few)), 60.0 if many else 600.0
-    first = [Part("rows", rows, counts(), 2.5 * seconds, 1 if quick else 2)]
+    works, seconds = (("mix", mixed), ("audit", audited), ("compare", few), ("tune", few)), 75.0 if many else 600.0
+    first = [Part("rows", rows, counts(), 2 * seconds, 1 if quick else 2)]
     first += [Part(work, n, every, seconds) for work, n in works]
     if large:
         first.append(Part("audit", large, every, 1.5 * seconds))
