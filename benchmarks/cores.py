@@ -5,7 +5,7 @@ as many words, which every method with noise of its own needs. A ratio to it mea
 main thread did alone is printed, not kept: that is what no further thread can shorten.
 
 python benchmarks/cores.py FILE                    the figures into a file, a line each, the most important ones first
-python benchmarks/cores.py FILE --seconds 400      so long in all; what is not done by then is left out
+python benchmarks/cores.py FILE --seconds 530      so long in all; what is not done by then is left out
 python benchmarks/cores.py FILE --quick            small tables, to see that everything runs
 python benchmarks/cores.py FILE --only rows,mix    some kinds of work (rows, mix, compare, tune, audit)
 python benchmarks/run.py --take cores=FILE         puts them into results.json and the pages
@@ -31,13 +31,14 @@ from typing import Any, NamedTuple, TextIO
 
 from measure import HERE, Claim, Section, machine
 
-from sfumato.core.sharing import processors
+from sfumato.core.system import processors
 
 ROW_METHODS = ("AdditiveNoise, normal", "CorrelatedNoise", "IntervalResampling", "IndependentNoise, 200 references")
 COPY, LIMIT = "copy", "copy and key stream"
 _MANY = 8  # processors from which on the large tables are measured
 _SLOWER = 1.05
-_TOGETHER = 4  # runs on one thread at the same time, at most; half of the processors stay free
+_TOGETHER = 5  # runs on one thread at the same time, at most; half of the processors stay free
+_LAST = 0.35  # share of the time that is kept for runs on one thread: without them nothing can be compared
 Figures = dict[str, dict[int, float]]
 
 
@@ -65,11 +66,14 @@ def parts(quick: bool) -> tuple[list[Part], list[Part]]:
     )
     if quick:
         rows, mixed, few, audited, large = 100_000, 5_000, 200, 500, 1_000
-    works, seconds = (("mix", mixed), ("compare", few), ("tune", few), ("audit", audited)), 60.0 if many else 600.0
-    first = [Part("rows", rows, counts(), 2 * seconds, 1 if quick else 3)]
+    works, seconds = (("mix", mixed), ("audit", audited), ("compare", few), ("tune", few)), 75.0 if many else 600.0
+    first = [Part("rows", rows, counts(), 2 * seconds, 1 if quick else 2)]
     first += [Part(work, n, every, seconds) for work, n in works]
-    if large:  # on one thread it takes a quarter of an hour
-        first.append(Part("audit", large, every, 3 * seconds))
+    if large:
+        first.append(Part("audit", large, every, 1.5 * seconds))
+        works += (("audit", large),)  # on one thread it may take longer than there is time: then the line is missing
+    # the numbers between one and all come last on all threads: without them the promises can be judged, too
+    first += [Part("mix", mixed, between, seconds) for between in [counts()[2:-1]] if between and not quick]
     return first, [Part(work, n, (1,), 900.0) for work, n in works]
 
 
@@ -96,9 +100,9 @@ class Run:
             self._out.write(json.dumps(line) + "\n")
             self._out.flush()
 
-    def make(self, part: Part) -> None:
-        """Run a part until it ends, or its time does."""
-        seconds = min(part.seconds, self._until - time.monotonic())
+    def make(self, part: Part, kept: float = 0.0) -> None:
+        """Run a part until it ends, or its time does; so many seconds are kept for others."""
+        seconds = min(part.seconds, self._until - kept - time.monotonic())
         name = f"{part.work}, {part.rows:,} rows, threads {part.counts}"
         if seconds <= 0:
             self.note({"left out": name})
@@ -124,7 +128,7 @@ def make(file: Path, seconds: float, quick: bool, only: set[str]) -> None:
         day, load = datetime.now(UTC).strftime("%Y-%m-%d"), round(os.getloadavg()[1], 1)
         run.note({"processors": processors(), "machine": machine(), "measured": day, "load": load})
         for part in first:
-            run.make(part)
+            run.make(part, _LAST * seconds)
         with ThreadPoolExecutor(max(1, min(_TOGETHER, processors() // 2))) as pool:
             list(pool.map(run.make, last))
 

@@ -21,10 +21,10 @@ from mixing import table as clusters
 from where import watched
 
 import sfumato as sf
-from sfumato.core import fast, tiles
+from sfumato.core import fast, passes, tiles
 
 _CLUSTERS = (2, 3, 4, 5)
-_LENGTHS = (1, 2, 4, 8, 16)  # tiles in a piece
+_LENGTHS, _USUAL = (1, 2, 4, 8, 16), tiles._BUSY  # noqa: SLF001  # tiles in a piece
 Job = Callable[[int], Any]
 
 
@@ -42,9 +42,10 @@ def row_methods(rows: int, counts: list[int], rounds: int) -> None:
     for name, job in jobs.items():
         first = job(counts[-1])  # what is compiled at the first use is compiled now
         best = dict.fromkeys(counts, float("inf"))
-        other = 0
+        other, found = 0, None
         for _ in range(rounds):
             for n in counts:
+                found = None  # what it held is given back before the clock starts
                 start = time.perf_counter()
                 found = job(n)
                 best[n] = min(best[n], time.perf_counter() - start)
@@ -54,12 +55,18 @@ def row_methods(rows: int, counts: list[int], rounds: int) -> None:
         seen = watched(lambda job=job: job(counts[-1]))
         tell(lines=seen.lines(name, counts[-1]))
     # whether pieces have a good length here
-    for name in ROW_METHODS[:2]:
-        spent = {}
+    for name in ROW_METHODS[:3]:
+        spent: dict[int | str, float] = {}
         for tiles._BUSY in _LENGTHS:  # noqa: SLF001
             start = time.perf_counter()
             jobs[name](counts[-1])
             spent[tiles._BUSY] = time.perf_counter() - start  # noqa: SLF001
+        tiles._BUSY = _USUAL  # noqa: SLF001
+        passes.FEW_THREADS, few = counts[-1], passes.FEW_THREADS
+        start = time.perf_counter()
+        jobs[name](counts[-1])
+        spent["passes over tiles"] = time.perf_counter() - start
+        passes.FEW_THREADS = few
         told = ", ".join(f"{length}: {seconds:.3f} s" for length, seconds in spent.items())
         tell(lines=[f"{name}, {counts[-1]} threads, by tiles in a piece: {told}"])
 

@@ -18,6 +18,7 @@ from types import FrameType
 
 _EVERY = 0.003  # seconds between two looks
 _WAITS = ("threading.py", "_base.py", "thread.py")  # where a thread stands that waits for a pool
+_OUR_WAITS = {("sharing.py", "result"), ("sharing.py", "join")}
 _MOST = 8
 
 
@@ -27,8 +28,9 @@ class Where:
 
     Attributes
     ----------
-    seconds, busy, system : float
-        By the clock on the wall, of all processors, and that part of them which the operating system took.
+    seconds, busy, system, main : float
+        By the clock on the wall; of all processors, that part of them which the operating system took, and that of the
+        main thread, which other work on the machine does not change.
     alone, shared : Counter
         Seconds of the main thread by place: with work of its own, and while it waited for others.
     """
@@ -36,6 +38,7 @@ class Where:
     seconds: float = 0.0
     busy: float = 0.0
     system: float = 0.0
+    main: float = 0.0
     alone: Counter[str] = field(default_factory=Counter)
     shared: Counter[str] = field(default_factory=Counter)
 
@@ -43,7 +46,8 @@ class Where:
         """Say it, the largest parts first."""
         alone = sum(self.alone.values())
         busy = f"{self.busy / self.seconds:.1f} processors busy ({self.system:.2f} s in the system)"
-        out = [f"{name}, {threads} threads: {self.seconds:.2f} s, {busy}, {alone:.2f} s alone"]
+        main = f"{alone:.2f} s alone ({self.main:.2f} s of processor)"
+        out = [f"{name}, {threads} threads: {self.seconds:.2f} s, {busy}, {main}"]
         for title, parts in (("alone", self.alone), ("shared", self.shared)):
             out += [f"    {title} {seconds:6.2f} s  {place}" for place, seconds in parts.most_common(_MOST)]
         return out
@@ -64,13 +68,14 @@ def watched(job: Callable[[], object]) -> Where:
             before = now
 
     looker = threading.Thread(target=look, daemon=True)
-    start, used = time.perf_counter(), os.times()
+    start, used, own = time.perf_counter(), os.times(), time.thread_time()
     looker.start()
     try:
         job()
     finally:
         found.seconds = time.perf_counter() - start
         now = os.times()
+        found.main = time.thread_time() - own
         found.system = now.system - used.system
         found.busy = now.user - used.user + found.system
         over.set()
@@ -80,7 +85,10 @@ def watched(job: Callable[[], object]) -> Where:
 
 def _place(frame: FrameType | None) -> tuple[str, bool]:
     """Return the innermost function of ours and who called it from another file, and whether the thread waits."""
-    waits = frame is not None and Path(frame.f_code.co_filename).name in _WAITS
+    waits = False
+    if frame is not None:
+        file = Path(frame.f_code.co_filename).name
+        waits = file in _WAITS or (file, frame.f_code.co_name) in _OUR_WAITS
     ours: list[str] = []
     while frame is not None and len(ours) < 3:
         path = frame.f_code.co_filename.replace(os.sep, "/")

@@ -85,6 +85,7 @@ HOMES: dict[str, set[str]] = {
     "pymetis": {"cluster"},
     "opendp": {"perturb"},
     "numba": {"core"},
+    "llvmlite": {"core"},
     "sklearn": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "cli"},
     "scipy": {"perturb", "cluster", "metrics", "attack", "auditing", "papers", "tuning"},
 }

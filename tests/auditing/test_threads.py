@@ -32,9 +32,15 @@ def test_an_audit_is_the_same_json_for_any_number_of_threads() -> None:
 def test_comparing_finds_the_same_and_leaves_the_filters_of_warnings_as_they_were() -> None:
     before = list(warnings.filters)
     few = TABLE[:80]
-    compared = [sf.compare(few, ["rdp", "adp"], clusters=[2], n_jobs=jobs) for jobs in (1, 6)]
+    compared = [sf.compare(few, ["rdp", "adp"], clusters=[2], n_jobs=jobs) for jobs in (1, 16)]
     assert compared[0] == compared[1]
     assert warnings.filters == before
+
+
+def test_tuning_finds_the_same_on_any_number_of_threads() -> None:
+    few = TABLE[:80]
+    found = [sf.tune(few, 0.2, methods=["adp", "rdp"], clusters=[2], candidates=4, threads=n) for n in (16, 1)]
+    assert found[0].to_json() == found[1].to_json()
 
 
 @pytest.mark.parametrize("mixed", [True, False], ids=["of every kind", "numbers"])

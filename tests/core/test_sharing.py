@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from sfumato.cluster.lattice_kmeans import Asked, likely_centres, likely_centres_of
-from sfumato.core import plans, sharing
+from sfumato.core import plans, sharing, system
 from sfumato.core.passes import stop_if_asked, stoppable
-from sfumato.core.sharing import granted, one_blas_thread, processors, share, shared_by, threads_here
+from sfumato.core.sharing import one_blas_thread, share, shared_by, threads_here
+from sfumato.core.system import granted, processors
 from sfumato.core.tiles import in_order
 
 
@@ -54,24 +55,71 @@ def test_results_wait_for_their_turn_where_long_work_is_begun_first() -> None:
 def test_memory_is_what_the_control_group_grants(tmp_path, monkeypatch) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    monkeypatch.setattr(sharing, "_CGROUP", tmp_path)
-    monkeypatch.setattr(sharing, "_own_group", lambda: "/a/b")
-    whole = sharing.memory()
+    monkeypatch.setattr(system, "_CGROUP", tmp_path)
+    monkeypatch.setattr(system, "_own_group", lambda: "/a/b")
+    whole = system.memory()
     (inner / "memory.max").write_text("max\n")
-    assert sharing.memory() == whole
+    assert system.memory() == whole
     (tmp_path / "a" / "memory.max").write_text("1048576\n")
-    assert sharing.memory() == 1 << 20
+    assert system.memory() == 1 << 20
 
 
 def test_pools_inside_pools_do_not_multiply() -> None:
+    lock, inside, most = threading.Lock(), set(), []
+
     def inner(_):
-        return threading.get_ident()
+        with lock:
+            inside.add(threading.get_ident())
+            most.append(len(inside))
+        time.sleep(0.001)
+        with lock:
+            inside.discard(threading.get_ident())
+        return threads_here()
 
     def outer(_):
-        return set(share(inner, range(20))) == {threading.get_ident()}
+        return share(inner, range(20))
 
     with shared_by(3):
-        assert all(share(outer, range(6)))
+        assert share(outer, range(6)) == [[1] * 20] * 6
+    assert 1 < max(most) <= 3
+
+
+@pytest.mark.parametrize("kind", ["share", "in order", "plans"])
+def test_threads_that_have_nothing_else_to_do_help_inside_what_others_do(kind) -> None:
+    together = threading.Barrier(3)
+
+    def meet(item):
+        together.wait(60)  # three do it at the same time, or this breaks
+        return -item
+
+    def plan():
+        found = yield [plans.Task(1.0, lambda item=item: meet(item)) for item in range(6)]
+        return found
+
+    def outer(item):
+        if item:
+            return item
+        if kind == "plans":
+            return plans.share_plans([plan()])[0]
+        return share(meet, range(6)) if kind == "share" else list(in_order(range(6), meet, 1, largest_first=float))
+
+    with shared_by(3):
+        assert share(outer, range(4)) == [[0, -1, -2, -3, -4, -5], 1, 2, 3]
+
+
+def test_errors_inside_shared_work_come_in_order_and_nested_work_ends() -> None:
+    def fails(item):
+        if item % 3:
+            raise ValueError(str(item))
+        return item
+
+    def deep(level):
+        return sum(share(deep, [level - 1] * 3)) if level else 1
+
+    with shared_by(4), pytest.raises(ValueError, match=r"^1$"):
+        share(lambda _: share(fails, range(9)), range(5))
+    with shared_by(5):
+        assert share(deep, [4, 3, 5]) == [81, 27, 243]
 
 
 def test_the_first_error_counts_and_stopping_reaches_every_thread() -> None:
@@ -117,13 +165,13 @@ def test_limits_of_control_groups_count_all_the_way_up(tmp_path) -> None:
 
 def test_a_bound_process_has_only_its_processors(monkeypatch) -> None:
     """The system's calls are emulated: some know nothing of binding, and no machine need have so many processors."""
-    monkeypatch.setattr(sharing, "granted", lambda _root, _group: 1000)
+    monkeypatch.setattr(system, "granted", lambda _root, _group: 1000)
     monkeypatch.setattr(os, "cpu_count", lambda: 12)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {3, 5, 8}, raising=False)
     assert processors() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
     assert processors() == 12
-    monkeypatch.setattr(sharing, "granted", lambda _root, _group: 2)
+    monkeypatch.setattr(system, "granted", lambda _root, _group: 2)
     assert processors() == 2
 
 

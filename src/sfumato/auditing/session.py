@@ -50,7 +50,8 @@ from sfumato.auditing.whole.company import in_miners_space
 from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.auditing.whole.model import Whole, measure_whole
 from sfumato.core.secret import Hidden
-from sfumato.core.sharing import memory, threads_here
+from sfumato.core.sharing import threads_here
+from sfumato.core.system import memory
 from sfumato.core.tiles import in_order
 from sfumato.exceptions import ParameterError
 from sfumato.frames.whole import read_whole
@@ -215,8 +216,7 @@ class AuditSession(Hidden):
                 jobs.append((row, (known,)))
 
         def run(job: tuple[Any, tuple[Any, ...]]) -> Result:
-            row, more = job
-            return ((self.whole_referee if row.whole else None) or self.referee).run(row.id, *more)
+            return ((self.whole_referee if job[0].whole else None) or self.referee).run(job[0].id, *job[1])
 
         ran = in_order(jobs, run, self._side_by_side, largest_first=lambda job: _LONG.get(job[0].id, 0))
         for (row, more), result in zip(jobs, ran, strict=True):

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.rows import Coverage, RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.sharing import Workers, one_blas_thread
 from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary, Together
-from sfumato.core.tiles import pieces_for, tile_rows, useful_threads
+from sfumato.core.tiles import FEW_THREADS, pieces_for, tile_rows, useful_threads
 
 S = TypeVar("S", bound=Summary)
 T = TypeVar("T", bound=Summary)
@@ -150,6 +151,16 @@ class Survey(Summary):
             self._hashes[rows.start : rows.stop] = hashes
         self._add_lanes(self._hasher.lanes(hashes, rows))
 
+    def add_plain(self, table: Floats, rows: Rows) -> bool:
+        fast = compiled_kernels(table.size)
+        if fast is None or type(rows) is not RowRange:
+            return False
+        self.n_rows += len(table)
+        mine = self._hashes
+        hashes = np.empty(len(table), dtype=np.uint64) if mine is None else mine[rows.start : rows.stop]
+        self._add_lanes(self._hasher.look(fast, table, rows.start, (self.low, self.high), hashes))
+        return True
+
     def merge(self, other: Self) -> None:
         self.n_rows += other.n_rows
         np.minimum(self.low, other.low, out=self.low)
@@ -186,9 +197,10 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
             pieces = pieces_for(len(batch), template.block_rows, threads)
             if threads > 1 and len(pieces) > 1:
                 left = iter(pieces)  # taken one by one: nobody waits for a thread that the system has kept waiting
-                pool.map(lambda share: _add_pieces(*share), [(worker, batch, left) for worker in workers])
+                whole = threads > FEW_THREADS
+                pool.map(lambda share: _add_pieces(*share), [(worker, batch, left, whole) for worker in workers])
             else:
-                _add_pieces(total, batch, pieces)
+                _add_pieces(total, batch, pieces, False)
         while workers:  # pairs side by side: what has been counted may be as large as a table
             half = len(workers) // 2 + 1
             pairs = zip([total, *workers], [total, *workers][half:], strict=False)
@@ -197,9 +209,14 @@ def fill(template: S, batches: Iterable[Batch], *, threads: int = 1) -> tuple[S,
     return total, coverage
 
 
-def _add_pieces(summary: Summary, batch: Batch, pieces: Iterable[tuple[int, int]]) -> None:
+def _add_pieces(summary: Summary, batch: Batch, pieces: Iterable[tuple[int, int]], whole: bool) -> None:
+    """Add pieces to a summary, whole ones in one call where that is possible: many threads have no room for tiles."""
+    plain = getattr(batch, "plain", None) if whole else None  # an array as it lies in memory
     for start, stop in pieces:
-        summary.add(batch.tile(start, stop), batch.rows.part(start, stop))
+        rows = batch.rows.part(start, stop)
+        table = None if plain is None else plain(start, stop)
+        if table is None or not summary.add_plain(table, rows):
+            summary.add(batch.tile(start, stop), rows)
 
 
 def survey(
@@ -292,18 +309,28 @@ def run_kernel(
         (tile, rows) -> released tile; it may overwrite its tile.
     """
 
-    def one(span: tuple[int, int]) -> None:
-        start, stop = span
+    def one(start: int, stop: int) -> None:
         write(start, stop, kernel(batch.tile(start, stop), batch.rows.part(start, stop)))
 
+    run_pieces(one, len(batch), rows_per_piece=rows_per_tile, threads=threads)
+
+
+def run_pieces(work: Callable[[int, int], None], n_rows: int, *, rows_per_piece: int, threads: int = 1) -> None:
+    """Do work(start, stop) for all pieces of so many rows.
+
+    Parameters
+    ----------
+    rows_per_piece : int
+        For one thread; see `pieces_for`.
+    """
     threads = useful_threads(threads)
-    pieces = pieces_for(len(batch), rows_per_tile, threads)
+    pieces = pieces_for(n_rows, rows_per_piece, threads)
     if threads > 1 and len(pieces) > 1:
         with one_blas_thread(), Workers(threads) as workers:
-            workers.map(one, pieces)
+            workers.map(lambda piece: work(*piece), pieces)
     else:
         for piece in pieces:
-            one(piece)
+            work(*piece)
 
 
 _asked: ContextVar[Callable[[], None] | None] = ContextVar("_asked", default=None)

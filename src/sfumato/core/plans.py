@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from threading import Condition
 from typing import Any, NamedTuple, TypeVar
 
-from sfumato.core.sharing import Workers, one_blas_thread, sharing_here, submit_alone
+from sfumato.core.sharing import Workers, helpers_here, one_blas_thread, sharing_here, submit_alone
 
 U = TypeVar("U")
 _TURN = 1.0  # seconds after which whoever waits looks whether the threads still live
@@ -55,7 +55,13 @@ def share_plans(plans: Sequence[Plan[U]], ended: Callable[[int, int], None] | No
     """
     shared = _Shared(plans)
     threads = sharing_here()
-    if threads <= 1:
+    lender = helpers_here()
+    if threads <= 1 and lender is not None and ended is None:
+        helpers = [submit_alone(lender, lambda _: shared.help(), None) for _ in range(lender.most - 1)]
+        shared.work(check=lender.check)
+        for helper in helpers:
+            helper.cancel()
+    elif threads <= 1:
         shared.work(ended)
     else:
         with one_blas_thread(), Workers(threads) as workers:
@@ -113,12 +119,23 @@ class _Shared:
         for number in range(len(plans)):
             self._go_on(number, None)
 
-    def work(self, ended: Callable[[int, int], None] | None = None) -> None:
+    def help(self) -> None:
+        """Work as long as there are tasks, and wait for none."""
+        self.work(waits=False)
+
+    def work(
+        self,
+        ended: Callable[[int, int], None] | None = None,
+        check: Callable[[], None] = lambda: None,
+        *,
+        waits: bool = True,
+    ) -> None:
         while True:
             with self._changed:
-                while not self._tasks and not self._over:
-                    self._changed.wait()
-                if self._over:
+                while not self._tasks and not self._over and waits:
+                    if not self._changed.wait(_TURN):
+                        check()
+                if self._over or not self._tasks:
                     return
                 _, number, place, task = heappop(self._tasks)
             try:

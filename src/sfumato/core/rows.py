@@ -19,10 +19,12 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import derive
 from sfumato.exceptions import DataError, DuplicateRowsError, SecretStateError
 
 _WORDS_PER_BLOCK = 2  # one AES block is 16 bytes, two words
+_LONG = 1 << 10  # words from which on the compiled key stream is worth its call
 _ZEROS = memoryview(bytes(1 << 20))  # counter mode encrypts zeros: the key stream itself
 
 
@@ -41,14 +43,22 @@ class WordStream:
     True
     """
 
-    __slots__ = ("_local", "_subkey")
+    __slots__ = ("_keys", "_local", "_subkey")
 
     def __init__(self, subkey: bytes) -> None:
         self._subkey = subkey
+        self._keys: NDArray[np.uint64] | None = None
         self._local = threading.local()  # a cipher per thread: making one costs as much as a thousand words
 
     def read(self, start: int, count: int) -> NDArray[np.uint64]:
         """Return the words start..start+count-1, in an array of the caller's own."""
+        fast = compiled_kernels(0)
+        if fast is not None and fast.WORDS and count >= _LONG:
+            if self._keys is None:
+                self._keys = round_keys(fast, self._subkey)
+            out = np.empty(count + 2 * fast.WORDS, dtype=np.uint64)
+            skip = fast.key_stream(self._keys, start, count, out)
+            return out[skip : skip + count]
         # block b of the key stream holds words 2b and 2b+1, so any row is one seek away
         skip = start % _WORDS_PER_BLOCK
         size = 16 * -(-(count + skip) // _WORDS_PER_BLOCK)
@@ -102,6 +112,19 @@ class WordStream:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise SecretStateError("random streams cannot be pickled: they hold a secret subkey")
+
+
+def round_keys(fast: Any, subkey: bytes) -> NDArray[np.uint64]:
+    """Return the keys of all rounds of a subkey's cipher, shape (15, 2), for the compiled key stream.
+
+    Parameters
+    ----------
+    fast : module
+        The compiled kernels; `fast.WORDS` is not 0.
+    """
+    out = np.empty(60, dtype=np.uint32)
+    fast.expand_key(np.frombuffer(subkey, dtype="<u4"), out)
+    return out.view(np.uint64).reshape(15, 2)
 
 
 def without(held: NDArray[np.int64], start: int, stop: int) -> tuple[NDArray[np.bool_] | None, int]:

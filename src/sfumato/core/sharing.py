@@ -2,29 +2,30 @@
 
 How many threads a job has is said once, around it (`shared_by`), and asked where independent work turns up (`share`):
 the pure functions between need not pass it on. Inside a thread of `share` there is one thread, so that pools inside
-pools do not multiply.
+pools do not multiply; but threads that have nothing else to do help inside what others do.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import weakref
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from pathlib import Path
+from functools import partial
 from queue import SimpleQueue
 from threading import Lock
 from typing import Any, Generic, Self, TypeVar
+
+from sfumato.core.system import processors
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 _threads: ContextVar[int | None] = ContextVar("_threads", default=None)  # None: nobody has said
 _is_helper: ContextVar[bool] = ContextVar("_is_helper", default=False)  # whether a thread does a part of shared work
-_CGROUP = Path("/sys/fs/cgroup")
+_lender: ContextVar[Workers | None] = ContextVar("_lender", default=None)  # whose threads help inside shared work
 _TURN = 1.0  # seconds after which whoever waits looks whether the threads still live
 
 
@@ -123,16 +124,18 @@ class Workers:
     """
 
     def __init__(self, threads: int) -> None:
-        self._most = max(threads, 1)
+        self.most = max(threads, 1)
         self._threads: list[_Thread] = []
+        self._starting, self._over = Lock(), False
         self._tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
 
     def submit(self, work: Callable[..., U], *arguments: Any) -> Task[U]:
         """Let a thread do work(*arguments)."""
         task = Task(lambda: work(*arguments), self.check)
-        if len(self._threads) < self._most:
-            self._threads.append(_Thread(self._tasks))
-        self._tasks.put(task)
+        with self._starting:  # whoever helps inside shared work is asked by any of the threads
+            if len(self._threads) < self.most and not self._over:
+                self._threads.append(_Thread(self._tasks))
+            self._tasks.put(task)
         return task
 
     def map(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
@@ -153,8 +156,10 @@ class Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for _thread in self._threads:
-            self._tasks.put(None)
+        with self._starting:
+            self._over = True
+            for _thread in self._threads:
+                self._tasks.put(None)
         for thread in self._threads:
             thread.join()
 
@@ -216,14 +221,17 @@ def share(work: Callable[[T], U], items: Sequence[T], *, largest_first: Callable
     ...     share(abs, [-1, 2, -3])
     [1, 2, 3]
     """
-    threads = min(sharing_here(), len(items))
-    if threads <= 1:
+    threads = sharing_here() if len(items) > 1 else 1
+    lender = _lender.get() if len(items) > 1 else None
+    if threads <= 1 and lender is None:
         return [work(item) for item in items]
     order = list(range(len(items)))
     if largest_first is not None:
         sizes = [largest_first(item) for item in items]
         order.sort(key=lambda at: -sizes[at])
 
+    if threads <= 1 and lender is not None:
+        return _with_help(lender, work, items, order)
     with one_blas_thread(), Workers(threads) as workers:
         tasks = {at: submit_alone(workers, work, items[at]) for at in order}
         try:
@@ -231,6 +239,31 @@ def share(work: Callable[[T], U], items: Sequence[T], *, largest_first: Callable
         finally:
             for task in tasks.values():
                 task.cancel()
+
+
+def helpers_here() -> Workers | None:
+    """Return whose threads help with what is done here once they have nothing else to do; None outside shared work."""
+    return _lender.get()
+
+
+def _with_help(lender: Workers, work: Callable[[T], U], items: Sequence[T], order: Sequence[int]) -> list[U]:
+    """Do shared work inside shared work: on this thread, and on others whose own has ended.
+
+    Nobody is waited for who has not begun: this thread takes what is left. So whoever waits, waits for work further
+    inside, and never for one another.
+    """
+    tasks = {at: Task(partial(work, items[at]), lender.check) for at in order}
+    left = iter(order)
+
+    def take(_: None) -> None:
+        for at in left:
+            tasks[at].run()
+
+    helpers = [submit_alone(lender, take, None) for _ in range(min(len(items), lender.most) - 1)]
+    take(None)
+    for helper in helpers:
+        helper.cancel()
+    return [tasks[at].result() for at in range(len(items))]
 
 
 def submit_alone(workers: Workers, work: Callable[[T], U], item: T) -> Task[U]:
@@ -242,6 +275,7 @@ def submit_alone(workers: Workers, work: Callable[[T], U], item: T) -> Task[U]:
     def alone() -> U:
         _threads.set(1)
         _is_helper.set(True)
+        _lender.set(workers)
         _one_openmp_thread()
         return work(item)
 
@@ -308,70 +342,3 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _one_thread.leave()
-
-
-def processors() -> int:
-    """Return how many processors this process may use: those it is bound to, and what its cgroup grants it.
-
-    Examples
-    --------
-    >>> 1 <= processors() <= os.cpu_count()
-    True
-    """
-    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(bound, granted(_CGROUP, _own_group())))
-
-
-def memory() -> int:
-    """Return how many bytes of memory this process may use: those of the machine, and what its cgroup grants it.
-
-    Examples
-    --------
-    >>> memory() > 1 << 20
-    True
-    """
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    place = _CGROUP / _own_group().strip("/")
-    for folder in (place, *place.parents):
-        with suppress(OSError, ValueError):  # no such group, or no limit
-            whole = min(whole, int((folder / "memory.max").read_text(encoding="ascii")))
-        if folder == _CGROUP:
-            break
-    return whole
-
-
-def _own_group() -> str:
-    try:
-        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ""
-    return next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "")
-
-
-def granted(root: Path, group: str) -> int:
-    """Return how many processors a control group (version 2) and those above it grant; many where they set no limit.
-
-    Parameters
-    ----------
-    root : Path
-        Where the groups are mounted.
-    group : str
-        The process's group, as /proc/self/cgroup names it.
-
-    Examples
-    --------
-    >>> granted(Path("/nowhere"), "/a/b") > 1000
-    True
-    """
-    least = 1 << 20
-    place = root / group.strip("/")
-    for folder in (place, *place.parents):
-        try:
-            quota, period = (folder / "cpu.max").read_text(encoding="ascii").split()
-            if quota != "max" and int(period) > 0:
-                least = min(least, -(-int(quota) // int(period)))
-        except (OSError, ValueError):
-            pass  # no such group, or no limit that can be read
-        if folder == root:
-            break
-    return least

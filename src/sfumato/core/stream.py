@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import Key, derive
-from sfumato.core.rows import Labelled, RowRange, Rows, WordStream
+from sfumato.core.rows import Labelled, RowRange, Rows, WordStream, round_keys
 from sfumato.core.secret import Hidden
 from sfumato.exceptions import SecretStateError
 
@@ -111,6 +111,10 @@ class Streams:
             self._subkeys[name] = derive(self._root, "words", purpose, column)
         return self._subkeys[name]
 
+    def round_keys(self, fast: Any, purpose: str, names: Sequence[str]) -> NDArray[np.uint64]:
+        """Return what the compiled kernels need for the words of columns, shape (columns, 15, 2)."""
+        return np.array([round_keys(fast, self.subkey(purpose, name)) for name in names])
+
     def __repr__(self) -> str:
         return "Streams(<hidden>)"
 
@@ -176,6 +180,27 @@ class RowHasher(Hidden):
             total += bits
         total *= self._spread  # the last spreading of each column, once for their sum
         return total
+
+    def look(
+        self, fast: Any, rows: NDArray[np.float64], first: int, ranges: tuple[Any, Any], hashes: NDArray[np.uint64]
+    ) -> tuple[int, int]:
+        """Return the lanes of consecutive rows of an array, and write their hashes and the ranges of their columns.
+
+        Parameters
+        ----------
+        fast : module
+            The compiled kernels.
+        rows : array of shape (n, d)
+        first : int
+            Number of the first row.
+        ranges : two arrays of shape (d,)
+            Smallest and largest values so far.
+        hashes : array of shape (n,)
+        """
+        sums = np.zeros(2, dtype=np.uint64)
+        lanes = np.array(self._lanes)
+        fast.look_at_rows(rows, self._multipliers, self._spread, lanes, first, *ranges, hashes, sums)
+        return int(sums[0]), int(sums[1])
 
     def cells(self, tile: NDArray[np.float64]) -> NDArray[np.uint64]:
         """Return one 64-bit word for each cell of a tile; `of_cells` makes the hash of some columns of them."""

@@ -46,6 +46,10 @@ class Summary(ABC):
     def add(self, tile: Floats, rows: Rows) -> None:
         """Add a block: `tile` has shape (columns, rows)."""
 
+    def add_plain(self, table: Floats, rows: Rows) -> bool:
+        """Add a block as it lies in memory, shape (rows, columns), if that can be done in one compiled call."""
+        return False
+
     @abstractmethod
     def merge(self, other: Self) -> None:
         """Add everything another summary has seen (other rows)."""
@@ -114,12 +118,31 @@ class Moments(Summary):
         for start in range(0, tile.shape[1], 1 << 19):  # int64 holds 2^42 * 2^19
             self._add_part(tile[:, start : start + (1 << 19)])
 
+    def add_plain(self, table: Floats, rows: Rows) -> bool:
+        fast = compiled_kernels(table.size)
+        if fast is None:
+            return False
+        for start in range(0, len(table), 1 << 19):
+            part = table[start : start + (1 << 19)]
+            sums, rests = np.zeros((2, len(self._low)), dtype=np.int64)
+            products = np.zeros((len(self._low) if self._cross else 1, len(self._low)), dtype=np.int64)
+            fast.moments_of_rows(part, self._middle, self._unit, self._cross, sums, rests, products)
+            self._count_rows(len(part))
+            self._recent += products + np.tril(products, -1).T if self._cross else products[0]
+            self._add_sums(sums, rests)
+        return True
+
     def _add_part(self, tile: Floats) -> None:
-        if self._recent_rows + tile.shape[1] > 1 << 20:
+        self._count_rows(tile.shape[1])
+        self._add_sums(*self._steps(tile))
+
+    def _count_rows(self, count: int) -> None:
+        if self._recent_rows + count > 1 << 20:
             self._set_products(self._products)
-        self._recent_rows += tile.shape[1]
-        self.n_rows += tile.shape[1]
-        sums, rests = self._steps(tile)
+        self._recent_rows += count
+        self.n_rows += count
+
+    def _add_sums(self, sums: NDArray[Any], rests: NDArray[Any]) -> None:
         for column, (s, r) in enumerate(zip(sums.tolist(), rests.tolist(), strict=True)):
             self._sums[column] += int(s)
             self._rest[column] += int(r)

@@ -1,7 +1,8 @@
 """What operating systems do in their own ways: locks, private modes, flags of opened files, signals that end a process.
 
-Linux and macOS know all of it. Where something is missing (Windows has no `fcntl`, no modes for others and no
-`SIGHUP`) the nearest thing is done, and the rest is left out; nothing here fails to import.
+And how many processors and how much memory a process may use. Linux and macOS know all of it. Where something is
+missing (Windows has no `fcntl`, no modes for others and no `SIGHUP`) the nearest thing is done, and the rest is left
+out; nothing here fails to import.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ try:
 except ImportError:
     _resource = None  # type: ignore[assignment]
 
+_CGROUP = Path("/sys/fs/cgroup")
 _posix: ModuleType | None = _fcntl
 
 NOT_A_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -140,3 +142,70 @@ def require_own(folder: Path, status: os.stat_result) -> None:
     """Raise unless a folder can be entered by its owner only."""
     if not stat.S_ISDIR(status.st_mode) or open_to_others(status) or of_somebody_else(status):
         raise KeyFileError(f"{folder}: other users may enter the folder of keys", hint=f"chmod 700 {folder}")
+
+
+def processors() -> int:
+    """Return how many processors this process may use: those it is bound to, and what its cgroup grants it.
+
+    Examples
+    --------
+    >>> 1 <= processors() <= os.cpu_count()
+    True
+    """
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(bound, granted(_CGROUP, _own_group())))
+
+
+def memory() -> int:
+    """Return how many bytes of memory this process may use: those of the machine, and what its cgroup grants it.
+
+    Examples
+    --------
+    >>> memory() > 1 << 20
+    True
+    """
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    place = _CGROUP / _own_group().strip("/")
+    for folder in (place, *place.parents):
+        with contextlib.suppress(OSError, ValueError):  # no such group, or no limit
+            whole = min(whole, int((folder / "memory.max").read_text(encoding="ascii")))
+        if folder == _CGROUP:
+            break
+    return whole
+
+
+def _own_group() -> str:
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ""
+    return next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "")
+
+
+def granted(root: Path, group: str) -> int:
+    """Return how many processors a control group (version 2) and those above it grant; many where they set no limit.
+
+    Parameters
+    ----------
+    root : Path
+        Where the groups are mounted.
+    group : str
+        The process's group, as /proc/self/cgroup names it.
+
+    Examples
+    --------
+    >>> granted(Path("/nowhere"), "/a/b") > 1000
+    True
+    """
+    least = 1 << 20
+    place = root / group.strip("/")
+    for folder in (place, *place.parents):
+        try:
+            quota, period = (folder / "cpu.max").read_text(encoding="ascii").split()
+            if quota != "max" and int(period) > 0:
+                least = min(least, -(-int(quota) // int(period)))
+        except (OSError, ValueError):
+            pass  # no such group, or no limit that can be read
+        if folder == root:
+            break
+    return least

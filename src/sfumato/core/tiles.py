@@ -9,13 +9,23 @@ from typing import TypeVar
 
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.numbers import whole_number
-from sfumato.core.sharing import Task, Workers, one_blas_thread, processors, submit_alone, threads_here
+from sfumato.core.sharing import (
+    Task,
+    Workers,
+    helpers_here,
+    one_blas_thread,
+    share,
+    submit_alone,
+    threads_here,
+)
+from sfumato.core.system import processors
 from sfumato.exceptions import ParameterError
 
 BLOCK_ROWS = 1 << 16  # rows that one call of Summary.add sees at most
 _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
-_FEW_THREADS, _BUSY = 4, 8  # measured on sixteen processors: shorter pieces wait for the interpreter
+FEW_THREADS = 4  # more of them have too little memory in the cache for tiles of their own
+_BUSY = 4  # tiles in a piece for many threads: shorter ones wait for the interpreter, longer ones for the last thread
 _USEFUL = 8  # threads that numpy keeps busy; more of them were slower
 T = TypeVar("T")
 U = TypeVar("U")
@@ -77,9 +87,9 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     """Return the pieces of a batch that threads share among them; for one thread those of `spans`.
 
     Threads take the interpreter's lock between any two array operations. On a few threads a tile that stays in the
-    cache is long enough for the lock to be free. Many threads wait for the lock more often, and take two tiles at once,
-    and as many pieces each as the others; longer ones leave the cache, and the system takes the memory back each time.
-    Where numpy does the work its operations are many and short, and pieces are longer.
+    cache is long enough for the lock to be free. Many threads wait for the lock more often, and take several tiles at
+    once, and as many pieces each as the others. Where numpy does the work its operations are many and short, and pieces
+    are longer.
 
     Parameters
     ----------
@@ -95,7 +105,7 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
     """
     if threads > 1:
         longest = size
-        if threads > _FEW_THREADS:
+        if threads > FEW_THREADS:
             longest = _BUSY * size
         if compiled_kernels(0) is None:
             longest = max(longest, BLOCK_ROWS // 2)
@@ -136,6 +146,9 @@ def in_order(
     >>> list(in_order([3, 1, 2], lambda x: x * x, 2)), list(in_order([3, 1, 2], abs, 2, largest_first=float))
     ([9, 1, 4], [3, 1, 2])
     """
+    if threads == 1 and largest_first is not None and helpers_here() is not None:
+        yield from share(work, list(items), largest_first=largest_first)
+        return
     if threads == 1:
         yield from map(work, items)
         return

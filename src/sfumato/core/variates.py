@@ -8,9 +8,11 @@ neither allocates more than a few columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,6 +175,28 @@ def add_noise(values: Floats, words: Words, law: str, first: float | Floats, sec
         fast.add_uniform(values, words, first * second)
     else:
         fast.add_table_law(values, words, table_of(law), first * second)
+
+
+# rows, released rows, number of the first, counts of changed cells -> whether all released cells are finite
+AtOnce = Callable[[Floats, Floats, int, NDArray[np.int64]], bool]
+
+
+def noise_at_once(fast: Any, keys: Words, law: str, scales: Floats) -> AtOnce:
+    """Return what adds noise to whole rows of an array as `add_noise` does to columns, in one compiled call.
+
+    Parameters
+    ----------
+    fast : module
+        The compiled kernels.
+    keys : array of shape (d, 15, 2)
+        See `Streams.round_keys`.
+    scales : array of shape (d,)
+    """
+    uniform = law == "uniform"
+    table = np.empty((0, 4)) if uniform else table_of(law)
+    return lambda rows, out, first, changed: bool(
+        fast.add_noise_to_rows(rows, out, keys, first, uniform, table, scales, changed)
+    )
 
 
 def multiply_noise(values: Floats, words: Words, law: str, first: float, second: float = 1.0) -> None:

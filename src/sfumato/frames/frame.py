@@ -90,6 +90,12 @@ class Frame(Hidden):
         plain = isinstance(self.native, np.ndarray) and self.native.dtype.kind in "fiub"
         return self.native if plain and self.names == self.all_names else None
 
+    def plain(self, start: int, stop: int) -> Floats | None:
+        """Return rows start..stop-1 as they lie in memory, shape (rows, columns), of an array of doubles."""
+        whole = self.whole()
+        plain = whole is not None and whole.dtype == np.float64 and whole.flags.c_contiguous
+        return whole[start:stop] if plain and whole is not None else None
+
     def blank(self, types: Sequence[Any]) -> list[NDArray[Any]]:
         """Return empty columns for a release; those of an array are columns of one array, which `rebuild` returns.
 

@@ -12,9 +12,9 @@ from typing import Any
 from sfumato.core.keys import Key
 from sfumato.core.passes import Survey
 from sfumato.core.secret import Hidden
-from sfumato.core.sharing import processors
 from sfumato.core.stream import table_hasher
 from sfumato.core.summaries import Together
+from sfumato.core.system import processors
 from sfumato.exceptions import ParameterError, SharedKeyWarning
 from sfumato.files.opening import file_kind, open_source
 from sfumato.files.shared_file import NamedTypes, SharedFile, read_shared, type_names, write_shared

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.core.fast.compile import compiled
 
 _TURNED = 512  # rows that stay in the cache while they are looked at and turned
-_29, _32 = np.uint64(29), np.uint64(32)
+_29, _31, _32 = np.uint64(29), np.uint64(31), np.uint64(32)
 
 
 @compiled
@@ -30,8 +30,8 @@ def turn_rows(rows: Any, out: Any) -> None:
 
 @compiled
 def turn_back(tile: Any, out: Any) -> bool:
-    """Write columns of shape (d, n) as rows of shape (n, d); tell whether all of them are finite."""
-    d, n = tile.shape
+    """Write columns of shape (d, n or more) as rows of shape (n, d); tell whether all of them are finite."""
+    n, d = out.shape
     bad = 0
     for start in range(0, n, _TURNED):
         stop = min(start + _TURNED, n)
@@ -58,6 +58,24 @@ def changed_cells(before: Any, after: Any, counts: Any) -> None:
         one, other = before[i], after[i]
         for column in range(d):
             counts[column] += one[column] != other[column]
+
+
+@compiled
+def hash_rows(tile: Any, multipliers: Any, spread: Any, total: Any) -> None:
+    """Do total = the hashes of `RowHasher.rows`."""
+    total[:] = np.uint64(0)
+    for column in range(tile.shape[0]):
+        values, multiplier = tile[column], multipliers[column]
+        for i in range(len(total)):
+            bits = np.float64(values[i] + 0.0).view(np.uint64)
+            bits ^= bits >> _31
+            bits *= spread
+            bits ^= bits >> _32
+            bits *= multiplier
+            bits ^= bits >> _32
+            total[i] += bits
+    for i in range(len(total)):
+        total[i] *= spread
 
 
 @compiled

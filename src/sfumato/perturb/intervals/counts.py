@@ -89,9 +89,10 @@ class IntervalCounts(Summary):
 
     def __init__(self, low: Floats, high: Floats, n_intervals: int) -> None:
         self._low, self._high, self.n_intervals = low, high, n_intervals
-        shape = (len(low), n_intervals)
-        self.counts: Integers = np.zeros(shape, dtype=np.int64)
-        self._sums: Integers = np.zeros(shape, dtype=np.int64)
+        # side by side: one line of the cache for each value instead of two
+        both = np.zeros((len(low), n_intervals, 2), dtype=np.int64)
+        self.counts: Integers = both[:, :, 0]
+        self._sums: Integers = both[:, :, 1]
         self._squares: Integers = np.zeros(len(low), dtype=np.int64)  # of places inside intervals, summed over all
 
     def fresh(self) -> Self:
@@ -105,11 +106,8 @@ class IntervalCounts(Summary):
     def add(self, tile: Floats, rows: Rows) -> None:
         fast = compiled_kernels(tile.size)
         if fast is not None:
-            for column, values in enumerate(tile):
-                low, high = float(self._low[column]), float(self._high[column])
-                totals = (self.counts[column], self._sums[column])
-                squares = fast.count_intervals(values, low, high, 2.0**_SUM_BITS, 2.0**_SQUARE_BITS, *totals)
-                self._squares[column] += squares
+            units, totals = (2.0**_SUM_BITS, 2.0**_SQUARE_BITS), (self.counts, self._sums, self._squares)
+            fast.count_intervals(np.ascontiguousarray(tile), self._low, self._high, *units, *totals)
             return
         scratch = _Scratch.of(min(tile.shape[1], _MOST_ROWS), self.n_intervals)
         for column, values in enumerate(tile):

@@ -19,30 +19,31 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from sfumato._arrays import Floats
+from sfumato.core.fast import compiled_kernels
 from sfumato.core.keys import Key, canonical_bytes
 from sfumato.core.numbers import whole_number
-from sfumato.core.passes import Answer, Facts, Rounds, run_kernel, run_rounds, survey
-from sfumato.core.rows import Rows, without
+from sfumato.core.passes import Answer, Facts, Rounds, run_rounds, survey
+from sfumato.core.rows import RowRange, Rows, without
 from sfumato.core.sharing import shared_by
 from sfumato.core.stream import STREAM_VERSION, Ledger, RowHasher, Streams, release_streams
 from sfumato.core.tiles import tile_rows, workers
+from sfumato.core.variates import AtOnce
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.frames.frame import Frame, as_library, read_frame
 from sfumato.perturb.catalogue import method
 from sfumato.perturb.catalogue.entries import Method
 from sfumato.perturb.mechanism.checks import (
-    TYPES,
     UnchangedCells,
     check_facts,
     check_size,
     choose_key,
-    finish_values,
     row_hashes,
     warn_held_back,
     warn_reused,
 )
 from sfumato.perturb.mechanism.parameters import check_parameter
 from sfumato.perturb.mechanism.reading import Reading, read_batches, read_table
+from sfumato.perturb.mechanism.releasing import Kernel, release_rows
 from sfumato.perturb.mechanism.shown import Shown
 from sfumato.perturb.mechanism.state import FittedState, SecretState
 
@@ -105,6 +106,13 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
     def _kernel(self, fitted: Any, tile: Floats, rows: Rows, streams: Streams) -> Floats:
         """Return the released tile; may overwrite the one it is given."""
 
+    def _at_once(self, fitted: Any, fast: Any, streams: Streams) -> AtOnce | None:
+        """Return the kernel of a whole piece of an array in one compiled call; None where there is none.
+
+        It gives the same bits as `_kernel`, without tiles between the two arrays.
+        """
+        return None
+
     def _names_out(self, names: tuple[str, ...]) -> tuple[str, ...] | None:
         """Return new column names if the released columns are not the original ones."""
         return None
@@ -164,7 +172,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         state = self._state
         if len(state.held_back):
             frame = frame.without(state.held_back)
-        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, state.streams), shared)
+        return self._release(frame, state, state.streams, shared)
 
     def _fit_frame(self, frame: Frame, threads: int) -> int:
         hashes = self._fit(read_table(frame, threads)).hashes
@@ -307,7 +315,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
             frame = frame.without(state.held_back)
             row_start = None if row_start is None else without(state.held_back, row_start, row_start)[1]
         streams = self._streams_of(frame, state, row_start, shared)
-        return self._map(frame, state, lambda tile, rows: self._kernel(state.fitted, tile, rows, streams), shared)
+        return self._release(frame, state, streams, shared)
 
     def held_back_rows(self) -> tuple[int, ...]:
         """Return the numbers of the rows of the fitted table that are not released: the first row is 0.
@@ -360,33 +368,22 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         warn_reused(state.ledger.reused(start, hashes), start)
         return state.streams
 
-    def _map(self, frame: Frame, state: FittedState, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
+    def _release(self, frame: Frame, state: FittedState, streams: Streams, threads: int) -> Any:
+        fast = compiled_kernels(0)
+        plain = type(frame.rows) is RowRange and frame.plain(0, 0) is not None
+        at_once = self._at_once(state.fitted, fast, streams) if plain and fast is not None and fast.WORDS else None
+        kernel: Kernel = lambda tile, rows: self._kernel(state.fitted, tile, rows, streams)  # noqa: E731
+        return self._map(frame, state, kernel, threads, at_once)
+
+    def _map(
+        self, frame: Frame, state: FittedState, kernel: Kernel, threads: int, at_once: AtOnce | None = None
+    ) -> Any:
         names = self._names_out(frame.names)
         kinds = state.facts.kinds if names is None else ("float64",) * len(names)
-        released = frame.blank([TYPES[kind] for kind in kinds])
         looked_at = names is None and not self.exchanges
         unchanged = UnchangedCells(frame, state.facts, self.method_id) if looked_at else None
-
-        whole = released[0].base  # the columns of an array are columns of one array: written together
-
-        def write(start: int, stop: int, tile: Floats) -> None:
-            if whole is not None:
-                finish_values(tile, kinds[0], whole[start:stop].T)
-            else:
-                for values, kind, target in zip(tile, kinds, released, strict=True):
-                    finish_values(values, kind, target[start:stop])
-            if unchanged is not None:
-                unchanged.look(start, stop, released)
-
         rows_per_tile = max(1, len(frame)) if self.tier == "table" else tile_rows(len(frame.names))
-
-        def quiet(tile: Floats, rows: Rows) -> Floats:
-            with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused when it is written
-                return kernel(tile, rows)
-
-        run_kernel(quiet, frame, write, rows_per_tile=rows_per_tile, threads=threads)
-        if unchanged is not None:
-            unchanged.warn()
+        released = release_rows(frame, kinds, kernel, at_once, unchanged, rows_per_tile=rows_per_tile, threads=threads)
         wanted = get_config()["transform_output"]
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
         rebuilt = frame.rebuild(released, names)

@@ -139,16 +139,18 @@ class UnchangedCells:
         self._lock = Lock()
         self._whole = frame.whole()
 
+    @property
+    def settled(self) -> bool:
+        """Whether enough cells of every column have changed."""
+        return all(changed >= self._enough for changed in self._changed.values())
+
     def look(self, start: int, stop: int, released: list[NDArray[Any]]) -> None:
         """Compare the rows start..stop-1, while they are in the cache; columns that are fine are skipped."""
-        if all(changed >= self._enough for changed in self._changed.values()):
+        if self.settled:
             return
         after = released[0].base
         if self._whole is not None and after is not None:
-            different = _changed(self._whole[start:stop], after[start:stop])
-            with self._lock:
-                for column in self._changed:
-                    self._changed[column] += int(different[column])
+            self.add(_changed(self._whole[start:stop], after[start:stop]))
             return
         for column, changed in list(self._changed.items()):
             if changed < self._enough:
@@ -156,6 +158,12 @@ class UnchangedCells:
                 count = int(np.count_nonzero(before != released[column][start:stop]))
                 with self._lock:
                     self._changed[column] += count
+
+    def add(self, different: NDArray[np.int64]) -> None:
+        """Count cells of each column that somebody else has compared."""
+        with self._lock:
+            for column in self._changed:
+                self._changed[column] += int(different[column])
 
     def warn(self) -> None:
         """Warn if there are such columns; call it when every row has been looked at."""
@@ -285,6 +293,11 @@ def finish_values(values: NDArray[np.float64], kind: str, target: NDArray[Any]) 
             target[...] = values
         finite = bool(np.isfinite(values if kind == "float64" else target).all())
     if not finite:
-        raise DataError(
-            f"a perturbed value does not fit in a {kind} column", hint="use smaller parameters or another unit"
-        )
+        raise does_not_fit(kind)
+
+
+def does_not_fit(kind: str) -> DataError:
+    """Return the error of a released value that is no number of its column's type."""
+    return DataError(
+        f"a perturbed value does not fit in a {kind} column", hint="use smaller parameters or another unit"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sfumato._arrays import Floats
 from sfumato.core.keys import Key
@@ -13,7 +13,7 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
-from sfumato.core.variates import UNIT_FACTORS, add_noise
+from sfumato.core.variates import UNIT_FACTORS, AtOnce, add_noise, noise_at_once
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.parameters import per_column
 
@@ -84,3 +84,7 @@ class AdditiveNoise(Perturber):
         for values, name, scale in zip(tile, fitted.names, fitted.scales, strict=True):
             add_noise(values, streams.words("noise", name, rows), self.distribution, unit, scale)
         return tile
+
+    def _at_once(self, fitted: _Fitted, fast: Any, streams: Streams) -> AtOnce:
+        keys = streams.round_keys(fast, "noise", fitted.names)
+        return noise_at_once(fast, keys, self.distribution, UNIT_FACTORS[self.distribution] * fitted.scales)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sfumato.core.passes import Facts, Rounds
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.variates import add_noise
+from sfumato.core.variates import AtOnce, add_noise, noise_at_once
 from sfumato.perturb.mechanism.base import Perturber
 from sfumato.perturb.mechanism.parameters import draw_uniforms
 
@@ -90,6 +90,11 @@ class ChaoticNoise(Perturber):
         for values, name, width in zip(tile, fitted.names, fitted.widths, strict=True):
             add_noise(values, streams.words("noise", name, rows), "arcsine", width)
         return tile
+
+    def _at_once(self, fitted: _Fitted, fast: Any, streams: Streams) -> AtOnce | None:
+        if self.source == "orbit":
+            return None
+        return noise_at_once(fast, streams.round_keys(fast, "noise", fitted.names), "arcsine", fitted.widths)
 
 
 def draw_start(streams: Streams, column: str) -> float:

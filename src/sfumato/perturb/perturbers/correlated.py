@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.core.summaries import Moments
 from sfumato.core.tile_maps import add_product
-from sfumato.core.variates import normal
+from sfumato.core.variates import AtOnce, normal, table_of
 from sfumato.perturb.mechanism.base import Perturber
 
 
@@ -79,3 +79,9 @@ class CorrelatedNoise(Perturber):
             normal(streams.words("noise", name, rows), target)
         add_product(fitted.factor, independent, tile)
         return tile
+
+    def _at_once(self, fitted: _Fitted, fast: Any, streams: Streams) -> AtOnce:
+        keys, table = streams.round_keys(fast, "noise", fitted.names), table_of("normal")
+        return lambda rows, out, first, changed: bool(
+            fast.add_correlated_to_rows(rows, out, keys, first, table, fitted.factor, changed)
+        )

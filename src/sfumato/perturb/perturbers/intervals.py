@@ -17,7 +17,7 @@ from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.sharing import share
 from sfumato.core.stream import Streams
-from sfumato.core.variates import symmetric_uniform
+from sfumato.core.variates import AtOnce, symmetric_uniform
 from sfumato.exceptions import UnchangedCellsWarning
 from sfumato.perturb.intervals.counts import IntervalCounts, intervals_of
 from sfumato.perturb.intervals.merge import merge_intervals, occupied_intervals
@@ -171,6 +171,18 @@ class IntervalResampling(Perturber):
         for values, column in zip(tile, fitted.columns, strict=True):
             column.release(values, streams.words("draw", column.name, rows))
         return tile
+
+    def _at_once(self, fitted: _Fitted, fast: Any, streams: Streams) -> AtOnce:
+        columns = fitted.columns
+        keys = streams.round_keys(fast, "draw", [column.name for column in columns])
+        ends = np.array([(column.low, column.high) for column in columns])
+        cluster_of = np.array([column.cluster_of for column in columns])
+        means, radii = np.zeros((2, len(columns), max(len(column.means) for column in columns)))
+        for at, column in enumerate(columns):
+            means[at, : len(column.means)], radii[at, : len(column.radii)] = column.means, column.radii
+        return lambda rows, out, first, changed: bool(
+            fast.draw_rows_in_clusters(rows, out, keys, first, ends, cluster_of, means, radii, changed)
+        )
 
     def expected_mse(self) -> float:
         """Return the expected squared error per cell of the fitted table, in closed form.

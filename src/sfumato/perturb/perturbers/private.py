@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -156,8 +156,8 @@ class PrivateMixture(Perturber):
             )
         return super()._fit(table)
 
-    def _map(self, frame: Frame, state: FittedState, kernel: Callable[[Floats, Rows], Floats], threads: int) -> Any:
-        return super()._map(frame.unnamed(), state, kernel, threads)
+    def _release(self, frame: Frame, state: FittedState, streams: Streams, threads: int) -> Any:
+        return super()._release(frame.unnamed(), state, streams, threads)
 
     def _exposed_rounds(self, facts: Facts, streams: Streams) -> Rounds | None:
         return beyond_rounds(int(self.rows_per_person))
