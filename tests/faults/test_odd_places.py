@@ -148,3 +148,21 @@ def test_a_folder_is_no_pattern_and_no_column(
     plain = tmp_path / f"plain{ending}"
     plain.write_bytes(out.read_bytes())
     assert read(plain).columns == ["age", "wage", "town", "score"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".xlsx"])
+@pytest.mark.parametrize("where", ["source", "target", "folder"])
+def test_names_that_are_no_text_are_taken_or_refused_before_any_work(tmp_path: Path, where: str, ending: str) -> None:
+    odd = os.fsdecode(b"\xff")
+    (tmp_path / odd).mkdir()
+    around = tmp_path / odd if where == "folder" else tmp_path
+    data = around / f"{odd if where == 'source' else 'in'}{ending}"
+    write(people(60), tmp_path / f"plain{ending}").rename(data)
+    out = around / f"{odd if where == 'target' else 'out'}{ending}"
+    options = ["--id", "id", "--keep", "town", "-m", "adp", "--key", str(tmp_path / "my.key")]
+    done = typed("release", str(data), "-o", str(out), *options, cwd=tmp_path)
+    taken = ending in (".csv", ".xlsx")
+    assert (done.returncode, out.exists(), (tmp_path / "my.key").exists()) == (0 if taken else 3, taken, taken), ascii(
+        done.stderr
+    )
+    assert taken or "not UTF-8" in done.stderr
