@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import itertools
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import sfumato as sf
 from sfumato.core.parts import leave_nothing
 from sfumato.files.storage.workspace import sweep
 from tests.pipeline.tables import people, write
-from tools.hunt import preloaded
+from tools.hunt import children, preloaded
 from tools.hunt.cases import hunt_damage, hunt_tables
 from tools.hunt.page import table_of
 
@@ -95,6 +97,19 @@ def test_each_step_of_writing_that_fails_or_is_the_last_leaves_nothing_half(
         if calls < number:
             break  # all calls have been the one
     assert calls < number
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("how", ["waits", "works", "ends"])
+def test_a_child_hangs_if_it_waits_or_works_without_an_end(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    monkeypatch.setattr(children, "_STILL", 1 if how == "waits" else 3600)
+    monkeypatch.setattr(children, "_MOST", 0.5)
+    scripts = {"waits": "import signal; signal.pause()", "works": "while True: pass", "ends": "raise SystemExit(5)"}
+    child = subprocess.Popen([sys.executable, "-c", scripts[how]])
+    status = children.ended(child.pid)
+    child.returncode = 0  # it has been waited for
+    assert (status is None) == (how != "ends")
+    assert status is None or os.waitstatus_to_exitcode(status) == 5
 
 
 def test_the_page_shows_the_counts_of_a_hunt() -> None:
