@@ -39,7 +39,7 @@ def table(width: int) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("ending", "method"),
     [*((ending, "adp") for ending in (".csv", ".tsv", ".parquet", ".arrow", ".xlsx")),
-     *((".parquet", method) for method in ("mdp", "rdp", "ina", "1d"))],
+     *((".parquet", method) for method in ("mdp", "rdp", "ina", "one-d"))],
 )  # fmt: skip
 def test_a_release_of_four_times_the_columns_is_about_four_times_the_work(
     tmp_path: Path, ending: str, method: str

@@ -9,7 +9,7 @@ request, too, unless the session it belongs to is known: the owner may upload fo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -33,7 +33,7 @@ class Door:
 
     def __init__(
         self,
-        knows: Callable[[MutableMapping[str, Any]], bool],
+        knows: Callable[[Any], bool],
         most: int = MOST_CONNECTIONS,
         seconds: float = HEADER_SECONDS,
     ) -> None:
