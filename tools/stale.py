@@ -28,6 +28,8 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "docs/reliability.md": ("hunt", ("src/sfumato/files", "src/sfumato/pipeline", "tools/hunt")),
 }
 
+NEVER = "never made"
+
 
 def git(*arguments: str) -> str:
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -39,7 +41,7 @@ def lag(page: str, sources: tuple[str, ...]) -> tuple[str, int]:
     marked = commit_of((ROOT / page).read_text(encoding="utf-8")) if (ROOT / page).exists() else None
     made = marked or git("log", "-1", "--format=%h", "--", page)
     if not made:
-        return "never made", 0
+        return NEVER, 0
     since = git("rev-list", "--count", f"{made}..HEAD", "--", *sources)
     return f"{'made from' if marked else 'last changed in'} {made}", int(since)
 
@@ -50,7 +52,13 @@ def main() -> None:
     except (OSError, subprocess.CalledProcessError):
         sys.exit("the history of the repository is needed to say which pages are stale")
     for page, target, made, behind in rows:
-        state = "fresh" if behind == 0 else f"{behind} commits behind its sources: make {target}"
+        state = (
+            f"make {target}"
+            if made == NEVER
+            else "fresh"
+            if behind == 0
+            else f"{behind} commits behind its sources: make {target}"
+        )
         print(f"{page:24} {made:24} {state}")
 
 

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning")
     ("raw", "hint"),
     [
         ("a,b\n1,2\n3,4\n".encode("utf-16"), "iconv -f utf-16"),
+        ("a,b\n1,2\n3,4\n".encode("utf-32"), "iconv -f utf-32"),
         ("a,b\n1,2\n3,4\n".encode("utf-16-be"), "iconv -f utf-16"),
         (b"PK\x03\x04\x14\x00\x08\x00", "zip archive"),
         (b"BZh91AY&SY\x00\xff", "bunzip2"),

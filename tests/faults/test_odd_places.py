@@ -16,7 +16,7 @@ from sfumato.core.system import read_regular
 from sfumato.exceptions import DataError, SfumatoError
 from sfumato.receipts.finding import find_receipt, read_receipt
 from tests.cli.typed import typed
-from tests.pipeline.tables import people, write
+from tests.pipeline.tables import people, read, write
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sfumato.SfumatoWarning"),
@@ -107,3 +107,62 @@ def test_names_that_begin_with_a_dash_are_names_behind_two(tmp_path: Path, name:
     done = typed("release", "-o", "-out.csv", *options, "--", name, cwd=tmp_path)
     assert done.returncode == (0 if name.endswith(".csv") else 3), done.stderr
     assert (tmp_path / "-out.csv").exists() == name.endswith(".csv")
+
+
+def twice(folder: Path, name: str, decoy: str) -> Path:
+    """Write a table under a name, and another one under a name that the first one matches as a pattern."""
+    for seed, one in enumerate((name, decoy)):
+        plain = write(people(300, seed=seed), folder / f"plain{Path(decoy).suffix}")
+        plain.rename(folder / one)
+    return folder / name
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
+@pytest.mark.parametrize("name", ["[a]", "*", "?", "[!b]", "[", "~", "{a,b}", "$HOME", "a%20b"])
+def test_a_name_is_no_pattern(tmp_path: Path, name: str, ending: str) -> None:
+    data = twice(tmp_path, name + ending, "a" + ending)
+    out, back = data.with_name(f"{name} out{ending}"), data.with_name(f"{name} back{ending}")
+    twice(tmp_path, "a out" + ending, "a back" + ending)
+    done = sf.release(
+        data, out, method="rdp", identifier=["id"], keep=["town"], shuffle=False, key=tmp_path / "k", batch_rows=70
+    )
+    assert done.n_rows == 300
+    sf.restore(out, back, tmp_path / "k")
+    plain = tmp_path / f"plain{ending}"  # the readers of tests take patterns, too
+    plain.write_bytes(back.read_bytes())
+    assert read(plain)["age"].to_list() == people(300)["age"].to_list(), "the table of that very name"
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+@pytest.mark.parametrize("around", ["[x]", "year=2024"])
+def test_a_folder_is_no_pattern_and_no_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, around: str, ending: str
+) -> None:
+    monkeypatch.setattr("sfumato.files.formats.sinks._PIECE_BYTES", 1000)
+    for folder in ("x", around):
+        (tmp_path / folder).mkdir()
+    data = write(people(300), tmp_path / around / f"in{ending}")
+    out = data.with_name(f"out{ending}")
+    done = sf.release(data, out, method="adp", identifier=["id"], keep=["town"], key=tmp_path / "k", batch_rows=70)
+    assert done.n_rows == 300
+    plain = tmp_path / f"plain{ending}"
+    plain.write_bytes(out.read_bytes())
+    assert read(plain).columns == ["age", "wage", "town", "score"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".xlsx"])
+@pytest.mark.parametrize("where", ["source", "target", "folder"])
+def test_names_that_are_no_text_are_taken_or_refused_before_any_work(tmp_path: Path, where: str, ending: str) -> None:
+    odd = os.fsdecode(b"\xff")
+    (tmp_path / odd).mkdir()
+    around = tmp_path / odd if where == "folder" else tmp_path
+    data = around / f"{odd if where == 'source' else 'in'}{ending}"
+    write(people(60), tmp_path / f"plain{ending}").rename(data)
+    out = around / f"{odd if where == 'target' else 'out'}{ending}"
+    options = ["--id", "id", "--keep", "town", "-m", "adp", "--key", str(tmp_path / "my.key")]
+    done = typed("release", str(data), "-o", str(out), *options, cwd=tmp_path)
+    taken = ending in (".csv", ".xlsx")
+    assert (done.returncode, out.exists(), (tmp_path / "my.key").exists()) == (0 if taken else 3, taken, taken), ascii(
+        done.stderr
+    )
+    assert taken or "not UTF-8" in done.stderr

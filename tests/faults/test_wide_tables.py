@@ -36,12 +36,18 @@ def table(width: int) -> pl.DataFrame:
     return pl.DataFrame({f"column {i}": rng.normal(0, 1, 20).round(2) for i in range(width)})
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".xlsx"])
-def test_a_release_of_four_times_the_columns_is_about_four_times_the_work(tmp_path: Path, ending: str) -> None:
+@pytest.mark.parametrize(
+    ("ending", "method"),
+    [*((ending, "adp") for ending in (".csv", ".tsv", ".parquet", ".arrow", ".xlsx")),
+     *((".parquet", method) for method in ("mdp", "rdp", "ina", "one-d"))],
+)  # fmt: skip
+def test_a_release_of_four_times_the_columns_is_about_four_times_the_work(
+    tmp_path: Path, ending: str, method: str
+) -> None:
     def release(width: int) -> int:
         data = write(table(width), tmp_path / f"in{width}{ending}")
         target = tmp_path / f"out{width}{ending}"
-        return calls(lambda: sf.release(data, target, method="adp", key=tmp_path / f"{width}.key", threads=1))
+        return calls(lambda: sf.release(data, target, method=method, key=tmp_path / f"{width}.key", threads=1))
 
     release(50)  # libraries are loaded once
     few, many = release(200), release(800)
@@ -82,6 +88,23 @@ def test_so_are_other_commands(tmp_path: Path, command: str) -> None:
 
     work(50)
     few, many = work(200), work(800)
+    assert many < 5 * few, (few, many)
+
+
+@pytest.mark.parametrize("command", ["audit", "compare", "tune"])
+def test_so_are_commands_that_attack(command: str) -> None:
+    def work(width: int) -> int:
+        frame = table(width)
+        released = sf.perturb.AdditiveNoise(insecure_seed=1).fit_transform(frame)
+        commands: dict[str, Any] = {
+            "audit": lambda: sf.audit(frame, released, effort="quick"),
+            "compare": lambda: sf.compare(frame, ["adp"], threads=1),
+            "tune": lambda: sf.tune(frame, methods=["adp"], candidates=2, threads=1),
+        }
+        return calls(commands[command])
+
+    work(20)
+    few, many = work(60), work(240)
     assert many < 5 * few, (few, many)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import resource
+import select
 import socket
 import stat
 import subprocess
@@ -91,17 +94,30 @@ def test_a_ticket_opens_one_path_once() -> None:
     assert not access.punch("", "/api/download/release")
 
 
-def test_half_requests_do_not_lock_the_owner_out(start: Callable[..., RunningStudio]) -> None:
+HALF = {
+    "head": "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: ",
+    "body": "POST /enter HTTP/1.1\r\nHost: {host}\r\nContent-Length: 4000\r\n\r\n",
+    "pieces": "POST /enter HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nt\r\n",
+}
+
+
+@pytest.mark.parametrize(("half", "many"), [("head", 1200), ("body", 300), ("pieces", 300)])
+def test_half_requests_do_not_lock_the_owner_out(start: Callable[..., RunningStudio], half: str, many: int) -> None:
     studio = start()
+    cookie = studio.enter()  # the session is not what is asked for: any connection could be the one that is closed
+    begun = HALF[half].format(host=f"127.0.0.1:{studio.port}").encode()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
     held = []
     try:
-        for _ in range(1200):
+        for _ in range(many):
             one = socket.create_connection(("127.0.0.1", studio.port), timeout=60)
-            one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: ")
+            one.sendall(begun)
             held.append(one)
-        cookie = studio.enter()
+        looked = select.poll()
+        for one in held:
+            looked.register(one, select.POLLIN)
+        assert looked.poll(1000 * HARD_LIMIT), "some are shown out: the studio has looked at them"
         assert studio.ask("GET", "/api/session", cookie=cookie).status == 200
     finally:
         for one in held:
@@ -109,6 +125,31 @@ def test_half_requests_do_not_lock_the_owner_out(start: Callable[..., RunningStu
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     said = studio.stop()
     assert len(said) < 2000, "the terminal is not flooded"
+
+
+ENDLESS = {
+    "head": "GET / HTTP/1.1\r\nHost: {host}\r\nX-Long: ",
+    "form": "POST /enter HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9000000000\r\n\r\n",
+    "upload": "POST /api/upload HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9000000000\r\n\r\n",
+}
+
+
+def test_what_strangers_send_without_an_end_is_not_kept(start: Callable[..., RunningStudio]) -> None:
+    studio = start()
+    megabyte, sent = b"x" * 1_000_000, 0
+    for begun in ENDLESS.values():
+        for _ in range(20):
+            with (
+                contextlib.suppress(OSError),  # the server has closed
+                socket.create_connection(("127.0.0.1", studio.port), timeout=2) as one,
+            ):
+                one.sendall(begun.format(host=f"127.0.0.1:{studio.port}").encode())
+                for _ in range(50):
+                    sent += one.send(megabyte)
+    most = int(re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{studio.process.pid}/status").read_text())[0])
+    assert sent > 0
+    assert most < 400_000, "kilobytes: what the libraries need, and no gigabytes"
+    assert len(studio.stop()) < 2000
 
 
 def test_a_studio_that_is_ended_while_it_loads_says_no_more_than_that(start: Callable[..., RunningStudio]) -> None:

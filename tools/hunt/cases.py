@@ -8,6 +8,7 @@ import random
 import tempfile
 import warnings
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 import sfumato as sf
 from tools.hunt.oracle import read_cells, wrong_with
-from tools.hunt.tables import Table, tables
+from tools.hunt.tables import PLAIN_NAME, Table, tables
 
 CORPUS = Path(__file__).parent / "corpus"
 _METHODS = ("adp", "mdp", "tdp", "rdp")
@@ -60,7 +61,7 @@ def _hunt(number: int, examples: int, case: Any) -> Counter[str]:
 def _released(table: Table) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source, target = folder / f"in{table.ending}", folder / f"out{table.target}"
+        source, target = folder / f"{table.name}{table.ending}", folder / f"{table.name} out{table.target}"
         source.write_bytes(table.raw)
         said = io.StringIO()
         try:
@@ -71,6 +72,8 @@ def _released(table: Table) -> str:
                 raise WrongError("an error quotes a cell") from None
             if sorted(path.name for path in folder.iterdir()) != [source.name]:
                 raise WrongError("a refused release has left something") from None
+            if table.name != PLAIN_NAME and _released(replace(table, name=PLAIN_NAME)) == "released":
+                raise WrongError("a table is refused for the name of its file") from None
             return "refused"
         around = [path for path in folder.iterdir() if path not in (source, target)]
         faults = wrong_with(table, target, around, said.getvalue())

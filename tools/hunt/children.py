@@ -13,8 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SECONDS = 120  # for some twenty cases; one hangs if it takes sixty
 MEMORY = 6 << 30
+_STILL = 60  # seconds without any work: waiting for what never comes
+_MOST = 120.0  # seconds of a processor, for some twenty cases: work that never ends
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def in_child(work: Callable[[], Any], told: Path) -> tuple[str, Any]:
@@ -29,20 +31,40 @@ def in_child(work: Callable[[], Any], told: Path) -> tuple[str, Any]:
     pid = os.fork()
     if pid == 0:
         _child(work, told)
-    begun = time.monotonic()
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            break
-        if time.monotonic() - begun > SECONDS:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            return "hung", None
-        time.sleep(0.01)
+    status = ended(pid)
+    if status is None:
+        return "hung", None
     if os.WIFSIGNALED(status):
         return f"killed by {os.WTERMSIG(status)}", None
     answer = json.loads(told.read_text()) if told.exists() else {"error": "no answer"}
     return ("wrong", answer["error"]) if "error" in answer else ("done", answer["result"])
+
+
+def ended(pid: int) -> int | None:
+    """Return the status with which a child ended; None if it hung, and was killed.
+
+    A busy machine makes everything slow, so no time is taken: a child hangs if it has not worked at all for a minute,
+    or has worked for two.
+    """
+    worked, since = 0.0, time.monotonic()
+    while True:
+        gone, status = os.waitpid(pid, os.WNOHANG)
+        if gone:
+            return status
+        now = _worked(pid)
+        if now != worked:
+            worked, since = now, time.monotonic()
+        if time.monotonic() - since > _STILL or worked > _MOST:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return None
+        time.sleep(0.01)
+
+
+def _worked(pid: int) -> float:
+    """Return the seconds of a processor that a process has had."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _child(work: Callable[[], Any], told: Path) -> None:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools.hunt.children import in_child
+from tools.hunt.children import ended, in_child
 
 CALLS = (
     "openat", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "renameat2", "link", "linkat", "unlink",
@@ -27,7 +27,6 @@ CALLS = (
 )  # fmt: skip
 DEATHS = (-9, -6, -11)  # killed, and what a library ends with that gets no memory
 ERRORS = ("ENOSPC", "EIO", "EACCES")
-_SECONDS = 60
 
 
 def has_strace() -> bool:
@@ -159,16 +158,9 @@ def as_typed(
 
 
 def waited(pid: int) -> int | None:
-    """Return how a child ended; None if it did not in time, and was killed."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < _SECONDS:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.005)
-    os.kill(pid, 9)
-    os.waitpid(pid, 0)
-    return None
+    """Return how a child ended; None if it hung, and was killed."""
+    status = ended(pid)
+    return None if status is None else os.waitstatus_to_exitcode(status)
 
 
 def _traced(folder: Path, kind: str, options: list[str] | None, *, force: bool = False) -> tuple[int, int | None]:

@@ -106,6 +106,8 @@ def run_case(server: Preloaded, what: int, kind: str, number: int, error: int) -
         ended, faults = checked(folder, code, server.look(folder, kind, done=code == 0))
         if code is not None and -code in (6, 11):
             ended = f"a library has died ({-code})"  # some have no other answer; nothing may be half all the same
+        if code == 1 and asker.startswith("libgomp"):  # it has no other answer than this one
+            ended, faults = "a library has ended it (1)", [one for one in faults if "exit code 1:" not in one]
         if code == 127 and asker.startswith("ld-"):  # the loader has no other answer: only then is this no finding
             ended, faults = "the loader has died (127)", [one for one in faults if "exit code 127" not in one]
         faults = [f"{one} (asked by {asker})" for one in faults]

@@ -15,6 +15,24 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 SECRET = "Zyxw-secret-"
+PLAIN_NAME = "in"
+_FILES = (
+    "[a]",
+    "*",
+    "?",
+    "[",
+    "~",
+    "{a}",
+    "-in",
+    "a b",
+    "é",
+    "e\u0301",
+    "a%20b",
+    "$HOME",
+    "a\nb",
+    "year=2024",
+    "o" * 120,
+)
 TYPED = (".parquet", ".arrow")
 _LETTERS = st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"))
 _NAMES = st.text(st.sampled_from("abcdefXYZ_ .;|,\"'äß€\u200b-*^$#%(){}[]0123456789"), min_size=1, max_size=12)
@@ -48,6 +66,7 @@ class Table:
     shuffle: bool
     target: str
     separator: str
+    name: str  # of its file, without the ending
 
     @property
     def rows(self) -> int:
@@ -74,12 +93,13 @@ def _others(draw: Any, name: str, rows: int, place: int) -> Column:
     if role == "drop":
         cells = [f"{SECRET}{place}-{i}" for i in range(rows)]
         return Column(name, role, "text", list(cells), cells)
-    kind = draw(st.sampled_from(["text", "text", "whole", "date", "flag"]))
+    kind = draw(st.sampled_from(["text", "text", "whole", "date", "flag", "category"]))
     strategy: Any = {
         "text": _TEXTS,
         "whole": st.integers(-(10**6), 10**6),
         "date": st.dates(date(1900, 1, 1), date(2100, 1, 1)),
         "flag": st.booleans(),
+        "category": st.sampled_from(["low", "middle", "high", "very high indeed"]),
     }[kind]
     values = draw(st.lists(st.one_of(strategy, strategy, strategy, st.none()), min_size=rows, max_size=rows))
     if kind == "text":
@@ -105,7 +125,8 @@ def tables(draw: Any, max_rows: int = 40) -> Table:
     separator = "\t" if ending == ".tsv" else draw(st.sampled_from([",", ";", "\t", "|"]))
     raw = _typed(draw, columns, ending) if ending in TYPED else _text(draw, columns, ending, separator)
     target = draw(st.sampled_from([".csv", ".csv.gz", ".parquet", ".arrow", ending]))
-    return Table(_as_read(columns, ending), ending, raw, draw(st.booleans()), target, separator)
+    name = draw(st.sampled_from([PLAIN_NAME] * len(_FILES) + list(_FILES)))
+    return Table(_as_read(columns, ending), ending, raw, draw(st.booleans()), target, separator, name)
 
 
 def _as_read(columns: list[Column], ending: str) -> list[Column]:
@@ -133,7 +154,7 @@ def _text(draw: Any, columns: list[Column], ending: str, separator: str) -> byte
 
 
 def _typed(draw: Any, columns: list[Column], ending: str) -> bytes:
-    arrays = [_array(column) for column in columns]
+    arrays = [_array(column, exact=draw(st.integers(0, 3)) == 0) for column in columns]
     table = pa.table(arrays, names=[column.name for column in columns])
     table = table.replace_schema_metadata({"made by": "somebody", "note": SECRET + "metadata"})
     out = io.BytesIO()
@@ -155,8 +176,12 @@ def _typed(draw: Any, columns: list[Column], ending: str) -> bytes:
     return out.getvalue()
 
 
-def _array(column: Column) -> Any:
+def _array(column: Column, *, exact: bool) -> Any:
+    if column.kind == "category":
+        return pa.array(column.values, pa.string()).dictionary_encode()
     if column.kind.startswith("decimals"):
+        if exact:
+            return pa.array(column.values, pa.decimal128(24, int(column.kind.partition(" ")[2])))
         whole = column.kind == "decimals 0"
         return pa.array(
             [None if v is None else int(v) if whole else float(v) for v in column.values],

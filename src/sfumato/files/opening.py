@@ -46,7 +46,23 @@ def file_kind(path: Path) -> str:
             f"{path}: sfumato does not know this kind of file",
             hint="names end in .csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .xlsx",
         )
+    if kind in ("parquet", "arrow"):
+        _require_text(path)
     return kind + ".gz" if packed else kind
+
+
+def _require_text(path: Path) -> None:
+    """Raise unless the reader of Parquet and Arrow files, which takes names for text, can be told where a file is."""
+    try:
+        str(path.absolute()).encode()
+    except UnicodeEncodeError:
+        text = False
+    else:
+        text = True
+    if not text:
+        raise DataError(
+            f"{path}: the name of the file or of a folder around it is not UTF-8", hint="rename it, or use a CSV file"
+        )
 
 
 def open_released(
@@ -102,6 +118,7 @@ def open_source(file: str | os.PathLike[str], *, kind: str | None = None, batch_
     """
     path = Path(file)
     if path.is_dir():
+        _require_text(path)
         return TypedSource(path, "parquet", batch_rows=batch_rows)
     require_file(path)
     kind = kind or file_kind(path)

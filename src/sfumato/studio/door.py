@@ -2,12 +2,14 @@
 
 Everybody on this computer can open connections to the studio, send half a request on each and wait. So a request must
 be complete soon, and of too many connections those are closed first that have stood longest without a whole request:
-the owner's browser, which comes last and speaks at once, gets in.
+the owner's browser, which comes last and speaks at once, gets in. A body that is still on its way counts as half a
+request, too, unless the session it belongs to is known: the owner may upload for as long as it takes.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -23,12 +25,19 @@ class Door:
     ----------
     most : int
         Connections that are open at the same time.
+    knows : callable
+        Tells whether the head of a request belongs to the session.
     seconds : float
-        In which the head of a request must be there.
+        In which a request must be there; of the session, its head.
     """
 
-    def __init__(self, most: int = MOST_CONNECTIONS, seconds: float = HEADER_SECONDS) -> None:
-        self.most, self.seconds = most, seconds
+    def __init__(
+        self,
+        knows: Callable[[Any], bool],
+        most: int = MOST_CONNECTIONS,
+        seconds: float = HEADER_SECONDS,
+    ) -> None:
+        self.knows, self.most, self.seconds = knows, most, seconds
         self._waiting: dict[Any, None] = {}  # without a whole request, the longest first
         self._open: set[Any] = set()
 
@@ -71,12 +80,18 @@ class Door:
 
             def data_received(self, data: bytes) -> None:
                 super().data_received(data)
-                if self.cycle is not None and not self.cycle.response_complete:
+                if self._is_answered():
                     door.served(self)
                     self._stop_clock()
                 else:
                     door.wait(self)
                     self._start_clock()
+
+            def _is_answered(self) -> bool:
+                cycle = self.cycle
+                if cycle is None or cycle.response_complete:
+                    return False
+                return not cycle.more_body or door.knows(cycle.scope)
 
             def on_response_complete(self) -> None:
                 super().on_response_complete()

@@ -151,6 +151,10 @@ class Gate:
         else:
             await self._app(scope, receive, _with_headers(send))
 
+    def is_of_session(self, scope: Scope) -> bool:
+        """Tell whether a request carries the session's cookie."""
+        return self._access.knows(_headers_of(scope).get("cookie", ""))
+
     def _from_page(self, path: str, headers: dict[str, str], query: dict[str, list[str]]) -> bool:
         ticket = query.get("ticket", [""])[0]
         return self._access.is_page(headers.get(PAGE_HEADER, "")) or self._access.punch(ticket, path)

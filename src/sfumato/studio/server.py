@@ -80,10 +80,11 @@ class _Server(uvicorn.Server):
 
     def __init__(self, studio: Studio, access: Access) -> None:
         self._studio = studio
+        gate = Gate(make_app(studio), access)
         super().__init__(
             uvicorn.Config(
-                Gate(make_app(studio), access),
-                http=Door().protocol(),
+                gate,
+                http=Door(gate.is_of_session).protocol(),
                 log_level="critical",  # a traceback may quote cells of the user's file
                 access_log=False,  # the first request carries the token
                 server_header=False,

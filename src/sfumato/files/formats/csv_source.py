@@ -231,6 +231,7 @@ _ENCODING_HINT = "save the file as UTF-8, for instance: iconv -f latin1 -t utf-8
 
 _MAGIC = (
     (b"PK\x03\x04", "it is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
+    (b"\xff\xfe\x00\x00", "it is UTF-32: iconv -f utf-32 -t utf-8 FILE > NEW"),
     (b"\xff\xfe", "it is UTF-16: iconv -f utf-16 -t utf-8 FILE > NEW"),
     (b"\xfe\xff", "it is UTF-16: iconv -f utf-16 -t utf-8 FILE > NEW"),
     (b"BZh", "it is packed by bzip2: bunzip2 FILE"),

@@ -154,4 +154,12 @@ class ExcelSink:
 
     def close(self) -> None:
         """Finish the file."""
-        self._book.close()
+        problem = None
+        try:
+            self._book.close()
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001  # the library puts errors of the disk into one of its own
+            problem = next((one for one in error.args if isinstance(one, OSError)), error)
+        if problem is not None:
+            raise problem

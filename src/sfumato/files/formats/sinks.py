@@ -13,6 +13,7 @@ import polars as pl
 
 from sfumato.files.formats.excel import ExcelSink
 from sfumato.files.formats.plain import BATCH_ROWS, PLAIN_LAYOUT, plain_rows
+from sfumato.files.formats.scanning import scanned
 from sfumato.files.source import CsvStyle
 from sfumato.files.spelled import require_text
 from sfumato.files.storage.workspace import Workspace, open_private
@@ -137,7 +138,7 @@ class TypedSink:
         part = self._workspace.part
         last = pl.concat(self._held)
         if self._pieces:
-            rows = pl.concat([*(pl.scan_ipc(piece) for piece in self._pieces), last.lazy()])
+            rows = pl.concat([*(scanned(piece, "arrow") for piece in self._pieces), last.lazy()])
             if self._kind == "parquet":
                 rows.sink_parquet(part, row_group_size=BATCH_ROWS)
             else:

@@ -13,6 +13,7 @@ from sfumato.core.system import address_space
 from sfumato.exceptions import DataError
 from sfumato.files.formats.arrow_lengths import longest_buffer
 from sfumato.files.formats.arrow_schema import StoredColumns, stored_columns
+from sfumato.files.formats.scanning import scanned
 from sfumato.files.names import require_own_names
 from sfumato.files.same_file import SameFile
 from sfumato.files.source import CsvStyle, RawBatch, check_headers
@@ -78,16 +79,13 @@ class TypedSource:
                 yield RawBatch(read, row, (row + height) / total, height)
                 row += height
 
-    def _scan(self, file: Path) -> pl.LazyFrame:
-        return pl.scan_parquet(file) if self.kind == "parquet" else pl.scan_ipc(file)
-
     def _look(self, file: Path) -> tuple[dict[str, pl.DataType], int]:
         try:
             if self.kind != "parquet" and longest_buffer(file) > (address_space() or _MOST_BYTES):
                 raise ValueError("a buffer that no memory can hold")
             stored = stored_columns(file, self.kind)
             _require_readable(stored, file)
-            scan = self._scan(file)
+            scan = scanned(file, self.kind)
             types = dict(scan.collect_schema())
             days = [name for name in stored.days if isinstance(types.get(name), pl.Datetime)]
             types.update((name, pl.Date()) for name in days)
@@ -102,7 +100,7 @@ class TypedSource:
 
     def _part(self, file: Path, wanted: list[str], start: int, height: int) -> pl.DataFrame:
         try:
-            part = self._scan(file).select(cs.by_name(wanted)).slice(start, height).collect()
+            part = scanned(file, self.kind).select(cs.by_name(wanted)).slice(start, height).collect()
             days = [name for name in wanted if name in self._days]
             part = part.with_columns(cs.by_name(days).cast(pl.Date)) if days else part
         except UNREADABLE:

@@ -73,16 +73,18 @@ def let_go(folder: Path, lock: int) -> None:
     The lock goes last, and what stands in the folder after it belongs to another process: from that moment on it can
     make a lock of its own there. So nothing is removed twice.
     """
-    for _ in range(2):  # removing can fail, too, for a moment
-        for part in _parts(folder):
-            with contextlib.suppress(OSError):
-                _remove(part)
-    with contextlib.suppress(OSError):
-        (folder / _LOCK).unlink()
-    with contextlib.suppress(OSError):  # another process was quicker and holds it now
-        folder.rmdir()
-    done_with(folder)
-    os.close(lock)
+    try:
+        for _ in range(2):  # removing can fail, too, for a moment
+            for part in _parts(folder):
+                with contextlib.suppress(OSError):
+                    _remove(part)
+        with contextlib.suppress(OSError):
+            (folder / _LOCK).unlink()
+    finally:  # a signal may come between any two steps
+        with contextlib.suppress(OSError):  # another process was quicker and holds it now, or something has stayed
+            folder.rmdir()
+            done_with(folder)
+        os.close(lock)
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -121,7 +123,7 @@ def _held(folder: Path) -> int | None:
             return lock
     except (BlockingIOError, FileNotFoundError):
         pass
-    except OSError:
+    except BaseException:  # an interruption, too
         os.close(lock)
         raise
     os.close(lock)
@@ -206,19 +208,24 @@ class Workspace:
         Where the target is written before it is renamed.
     folder : Path
         Room for other temporary files.
-    committed : bool
-        Whether the target is in its place.
     """
 
     def __init__(self, target: Path) -> None:
         self.target = target.absolute()
         self.folder = self._new_folder()
         self._lock = -1
-        self.committed = False
+        self._made: os.stat_result | None = None
 
     @property
     def part(self) -> Path:
         return self.folder / "part"
+
+    @property
+    def committed(self) -> bool:
+        """Whether the target is in its place: looked up, because a signal may come right after it was put there."""
+        with contextlib.suppress(OSError):
+            return self._made is not None and os.path.samestat(self._made, self.target.stat())
+        return False
 
     def __enter__(self) -> Self:
         sweep(self.target.parent.glob(f".{_escaped(self.target.name)}.*{_ENDING}"))
@@ -238,18 +245,21 @@ class Workspace:
         """Let one process at a time put something at the target: what it finds there stays until it is done."""
         folder = self.target.parent / f".{self.target.name}.commit{_ENDING}"
         lock = None
-        while lock is None:
-            try:
-                folder.mkdir(mode=0o700, exist_ok=True)
-                lock = _held(folder)
-            except FileNotFoundError:  # the one before has just ended
-                continue
-            except OSError as error:
-                with contextlib.suppress(OSError):  # stays if another one holds it
-                    folder.rmdir()
-                raise disk_error(error, self.target) from None
-            if lock is None:
-                time.sleep(_WAIT)
+        try:
+            while lock is None:
+                try:
+                    folder.mkdir(mode=0o700, exist_ok=True)
+                    lock = _held(folder)
+                except FileNotFoundError:  # the one before has just ended
+                    continue
+                if lock is None:
+                    time.sleep(_WAIT)
+        except OSError as error:
+            sweep([folder])  # stays if another one holds it
+            raise disk_error(error, self.target) from None
+        except BaseException:  # an interruption, too
+            sweep([folder])
+            raise
         try:
             yield
         finally:
@@ -274,13 +284,13 @@ class Workspace:
             descriptor = os.open(self.part, os.O_RDONLY | NOT_INHERITED)
             try:
                 os.fsync(descriptor)
+                self._made = os.fstat(descriptor)
             finally:
                 os.close(descriptor)
             if self.part.is_dir() or self.target.is_dir():  # a folder cannot be replaced in one step: out of the way
                 with contextlib.suppress(FileNotFoundError):
                     self.target.replace(self.folder / "replaced")
             self.part.replace(self.target)
-            self.committed = True
             note_written(self.target)
             _sync_folder(self.target.parent)
         except OSError as error:
