@@ -19,12 +19,13 @@ import numpy as np
 import sfumato as sf
 from tests.auditing.broken import BROKEN, TABLES, VARIANTS
 from tests.auditing.broken_bits import BROKEN_BITS, VARIANTS_BITS
+from tests.auditing.broken_codes import BROKEN_CODES, VARIANTS_CODES
 from tests.auditing.broken_rows import BROKEN_ROWS, VARIANTS_ROWS
 
 ROOT = Path(__file__).resolve().parent.parent
 CHOSEN = os.environ.get("TABLES", ",".join(TABLES)).split(",")
-EVERY = BROKEN | BROKEN_ROWS | BROKEN_BITS
-VARIANTS_OF_EVERY = VARIANTS | VARIANTS_ROWS | VARIANTS_BITS
+EVERY = BROKEN | BROKEN_ROWS | BROKEN_BITS | BROKEN_CODES
+VARIANTS_OF_EVERY = VARIANTS | VARIANTS_ROWS | VARIANTS_BITS | VARIANTS_CODES
 
 
 def share(report: sf.Audit) -> float:

@@ -12,6 +12,7 @@ from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.bits import bits_of, whole_units
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray, Knowledge, Places, guess_links
+from sfumato.attack.known.digit_sums import place_of_digits
 from sfumato.attack.known.low_digits import digits_after, digits_at, telling_digits
 from sfumato.attack.known.place_codes import code_of_places, codes_of, places_of_bits
 from sfumato.attack.known.place_digits import find_speed, on_circle
@@ -76,6 +77,10 @@ class RowNumbers(Attack):
         if told is not None:
             there.append(told[0].astype(np.float64) * 4)
             wanted.append(bits_of(held.asked, len(told[1]))[:, told[1]].astype(np.float64) * 4)
+        summed = None if there else place_of_digits(knowledge.released, held.rows, places, deadline)
+        if summed is not None:
+            there.append(summed[:, None] * 4)
+            wanted.append(held.asked[:, None].astype(np.float64) * 4)
         if not there:
             raise NothingFoundError("no digits follow the places of the rows")
         nearest = cKDTree(np.column_stack(there)).query(np.column_stack(wanted))[1]

@@ -81,7 +81,8 @@ def find_order(
     order[twins.second] = twins.first
     rows, people = np.flatnonzero(order < 0), np.setdiff1d(np.arange(n), twins.first)
     if len(rows):
-        left, right = seen_tables(original, released, seed=seed)[name]
+        seen = seen_tables(original, released, seed=seed)
+        left, right = seen.get(name, seen["values"])  # rows that share cells have no place by these
         order[rows] = people[_fit(right[rows], left[people])]
     return Matched(order, len(twins.first) / n, name)
 
