@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.auditing.broken import Draw, Maker, Table, by_cluster, jitter, turn
+from tests.auditing.broken import Draw, Maker, Table, by_cluster, digits, jitter, turn
 
 Whole = NDArray[np.int64]
 Recode = Callable[[Whole, Draw], Whole]
@@ -42,6 +42,14 @@ def _enciphered(codes: Whole, draw: Draw) -> Whole:
 
 def _masked(codes: Whole, draw: Draw) -> Whole:
     return np.asarray(codes // 10 ^ draw.integers(0, 1024, (1, codes.shape[1])))
+
+
+def _as_they_are(codes: Whole, _: Draw) -> Whole:
+    return codes
+
+
+def _shuffled(make: Maker) -> Maker:
+    return lambda x, draw: draw.permutation(make(x, draw))
 
 
 def written(recode: Recode) -> Maker:
@@ -114,6 +122,7 @@ def row_powers(low: float = 0.5, high: float = 2.0, *, factor: float = 0.0) -> M
 #: name -> (maker, the best grade that it may get on each table)
 BROKEN_CODES: dict[str, tuple[Maker, dict[str, str]]] = {
     "digits written backwards": (written(_backwards), {"skewed": "D", "counted": "C"}),
+    "original in digits, shuffled": (_shuffled(written(_as_they_are)), {"skewed": "F"}),
     "row number written backwards": (numbered(_backwards), {"skewed": "F", "counted": "F"}),
     "rotation of every so many rows": (turned_by(lambda n: np.arange(n) % 4), {"skewed": "D", "counted": "D"}),
     "noise in waves": (waves(lambda t: np.sin(2 * np.pi * t)), {"skewed": "D", "counted": "D"}),
@@ -127,6 +136,11 @@ VARIANTS_CODES: dict[str, list[Maker]] = {
         written(_enciphered), written(_masked), written(lambda codes, draw: _backwards(_enciphered(codes, draw), draw)),
         written(lambda codes, _: codes // 100 * 100 + np.roll(codes % 100, 1, axis=1)),
         written(lambda codes, _: 9999 - np.roll(_backwards(codes, _), 2, axis=1)),
+    ],
+    "original in digits, shuffled": [
+        _shuffled(written(lambda codes, _: 9999 - codes)), _shuffled(digits(8, 10, 2)), _shuffled(digits(4, 5)),
+        _shuffled(written(lambda codes, _: np.roll(codes, 1, axis=1))),
+        _shuffled(written(lambda codes, _: codes // 100 * 100)),
     ],
     "row number written backwards": [
         numbered(_enciphered), numbered(_backwards, 2), numbered(lambda i, _: i % 100 * 100 + i // 100),
