@@ -17,7 +17,7 @@ from sfumato.attack.linkage.twins import Nearest
 FARTHEST = 0.2
 _MORE = 1.2  # a pair must share more than one cell can be worth: single values coincide
 _COMMON = 0.02  # share of the rows beyond which a value names nobody
-_MOST = 30_000_000  # pairs of rows that may share a value; of columns with more of them nothing is looked at
+_MOST = 4_000_000  # pairs of rows that may share a value; of columns with more of them nothing is looked at
 
 
 def shared_pairs(first: FloatArray, second: FloatArray) -> Nearest:
