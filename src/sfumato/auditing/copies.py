@@ -11,14 +11,13 @@ from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.scoring import tolerances
 from sfumato.attack.engine.shapes import lies_among, words_for_shapes
 from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
-from sfumato.attack.linkage.shared_pairs import FARTHEST, shared_pairs
+from sfumato.attack.linkage.shared_pairs import FARTHEST, most_shared, shared_pairs
 from sfumato.attack.linkage.shared_rows import one_of_each
 from sfumato.attack.linkage.twins import (
     NEAREST,
     Nearest,
     Twins,
     count_twins,
-    most_shares,
     nearest_pairs,
     shares_without_copies,
 )
@@ -197,8 +196,9 @@ def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Look
         cells, doubts[SHARED_CELLS] = shared_pairs(original, released), DOUBT * _CELLS
         if min(count_twins(cells, farthest=limit).likely for limit in (FARTHEST, NEAREST)) < doubts[SHARED_CELLS]:
             pairs[SHARED_CELLS] = cells
-            controls = [most_shares(shared_pairs(original, other)) for other in exchanged(released, seed)]
-            most[SHARED_CELLS] = _most(controls) or {}
+            most[SHARED_CELLS] = most_shared(
+                cells, [shared_pairs(original, other) for other in exchanged(released, seed)]
+            )
     return Looked(digest, doubts, pairs, most, chosen)
 
 

@@ -38,13 +38,19 @@ def _with_one(bits: BoolArray) -> FloatArray:
     return np.column_stack([bits, np.ones(len(bits))])
 
 
-def _last_digits(column: FloatArray) -> tuple[IntArray, int, int]:
-    """Return whole units without sign, the base of their digits, and how many there are; none where nothing varies."""
-    units = whole_units(column)
-    if units is None or np.ptp(units[0]) == 0:
-        return np.zeros(len(column), dtype=np.int64), 10, 0
-    whole = np.abs(units[0])
-    return whole, units[1], len(np.base_repr(int(whole.max()), units[1]))
+def _last_digits(released: FloatArray) -> Iterator[tuple[IntArray, int, int]]:
+    """Yield whole units of each column, the base of their digits, and how many there are.
+
+    Of negative numbers the digits above the next lower whole number are read, and those of the number without its sign.
+    """
+    for column in released.T:
+        units = whole_units(column)
+        if units is None or np.ptp(units[0]) == 0:
+            continue
+        many = len(np.base_repr(int(np.abs(units[0]).max()), units[1]))
+        yield units[0], units[1], many
+        if units[0].min() < 0:
+            yield np.abs(units[0]), units[1], many
 
 
 def sets_of_digits(released: FloatArray) -> Iterator[FloatArray]:
@@ -60,14 +66,13 @@ def sets_of_digits(released: FloatArray) -> Iterator[FloatArray]:
     array([[1., 0., 0., 1.],
            [0., 1., 1., 0.]])
     """
-    for column in released.T:
-        whole, base, many = _last_digits(column)
+    for whole, base, many in _last_digits(released):
         if base == 2:
             yield _with_one(bits_of(whole, min(many, _BINARY)))
             continue
-        for count in sorted({min(many, length) for length in _TOGETHER if many}):
+        for count in sorted({min(many, length) for length in _TOGETHER}):
             yield _flags(np.column_stack([whole // 10**place % 10 for place in range(count)]))
-        for count in sorted({min(many, length) for length in _BITS if many}):
+        for count in sorted({min(many, length) for length in _BITS}):
             yield _with_one(bits_of(whole % 10**count, int(10**count - 1).bit_length()))
 
 
@@ -79,8 +84,7 @@ def single_digits(released: FloatArray) -> list[FloatArray]:
     released : array of shape (n, e)
     """
     found = []
-    for column in released.T:
-        whole, base, many = _last_digits(column)
+    for whole, base, many in _last_digits(released):
         found += [_flags((whole // 10**place % 10)[:, None]) for place in range(many) if base == 10]
     return [flags for flags in found if flags.shape[1] > 1]
 

@@ -11,12 +11,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from sfumato.attack.engine.knowledge import FloatArray, IntArray
-from sfumato.attack.linkage.twins import Nearest
+from sfumato.attack.linkage.twins import RATIOS, Nearest, usual_share
 
 #: pairs whose ratio is larger say nothing: where values were exchanged, rows share a cell with many people
 FARTHEST = 0.2
 _MORE = 1.2  # a pair must share more than one cell can be worth: single values coincide
 _COMMON = 0.02  # share of the rows beyond which a value names nobody
+_CERTAIN = 0.999  # share of pairs that says nothing of copies
 _MOST = 4_000_000  # pairs of rows that may share a value; of columns with more of them nothing is looked at
 
 
@@ -81,3 +82,25 @@ def _two_most(shared: csr_matrix, total: int) -> tuple[FloatArray, IntArray, Flo
     best[has], mate[has] = shared.data[order[begins[has]]], shared.indices[order[begins[has]]]
     following[two] = shared.data[order[begins[two] + 1]]
     return best, mate, following
+
+
+def most_shared(found: Nearest, controls: list[Nearest]) -> dict[float, float]:
+    """Return for each limit of `RATIOS` the share of pairs in both tables that needs no copies.
+
+    That of two samples, unless rows that exchanged their values make half as many such pairs, or more.
+
+    Parameters
+    ----------
+    found : Nearest
+        Pairs of a table and its release.
+    controls : list of Nearest
+        Of the table and of releases in which rows have exchanged their values.
+    """
+    usual = usual_share(*found.sizes)
+
+    def across(near: Nearest, limit: float) -> int:
+        n = near.sizes[0]
+        return int((((near.one < n) != (near.other < n)) & (near.ratio <= limit)).sum())
+
+    few = {limit: 2 * max(across(one, limit) for one in controls) < across(found, limit) for limit in RATIOS}
+    return {limit: usual if few[limit] else _CERTAIN for limit in RATIOS}

@@ -191,17 +191,7 @@ def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, 
     >>> shares_without_copies(draw.normal(size=(300, 4)), draw.normal(size=(300, 4)))[1.0] < 0.8
     True
     """
-    return most_shares(nearest_pairs(first, second))
-
-
-def most_shares(near: Nearest) -> dict[float, float]:
-    """Return for each limit of `RATIOS` the most pairs, as a share, that such tables may have in both.
-
-    Parameters
-    ----------
-    near : Nearest
-        Pairs of two tables without copies.
-    """
+    near = nearest_pairs(first, second)
     n, m = near.sizes
     ratio, cross = near.ratio, (near.one < n) != (near.other < n)
     most = {}
