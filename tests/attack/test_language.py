@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.attack import Referee
-from tests.auditing import broken, broken_bits, broken_rows
+from tests.auditing import broken, broken_bits, broken_codes, broken_rows
 
 FRESH = broken.jitter(0.0, 0.0, shuffled=False)
 
@@ -48,6 +48,14 @@ BREAKS = [
     ("row-noise", broken_bits.repeated_noise(20), 0.9),
     ("row-noise", broken_bits.repeated_noise(16, blocks=True), 0.6),
     ("look-up", broken_bits.keyed_cipher(2), 0.15),
+    ("digit-sums", broken_codes.VARIANTS_CODES["digits written backwards"][0], 0.9),
+    ("digit-sums", broken_codes.VARIANTS_CODES["digits written backwards"][1], 0.9),
+    ("digit-sums", broken_codes.VARIANTS_CODES["digits written backwards"][4], 0.9),
+    ("row-numbers", broken_codes.VARIANTS_CODES["row number written backwards"][2], 0.9),
+    ("group-affine", broken_codes.BROKEN_CODES["rotation of every so many rows"][0], 0.7),
+    ("row-noise", broken_codes.BROKEN_CODES["noise in waves"][0], 0.9),
+    ("row-noise", broken_codes.VARIANTS_CODES["noise in waves"][0], 0.9),
+    ("views", broken_codes.row_powers(-2.0, -0.5), 0.9),
 ]
 
 

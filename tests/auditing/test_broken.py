@@ -10,15 +10,17 @@ from sfumato.auditing.copies import measure_copies
 from sfumato.auditing.order.correspondence import find_order, stands_in_order
 from tests.auditing.broken import BROKEN, TABLES, VARIANTS, counted, jitter, skewed
 from tests.auditing.broken_bits import BROKEN_BITS, VARIANTS_BITS
+from tests.auditing.broken_codes import BROKEN_CODES, VARIANTS_CODES
 from tests.auditing.broken_rows import BROKEN_ROWS, VARIANTS_ROWS
 
 GRADES = "ABCDF"
+EVERY = BROKEN | BROKEN_ROWS | BROKEN_BITS | BROKEN_CODES
 FRESH = jitter(0.0, 0.0)
 
 
-@pytest.mark.parametrize("name", [*BROKEN, *BROKEN_ROWS, *BROKEN_BITS])
+@pytest.mark.parametrize("name", [*EVERY])
 def test_a_release_that_undoes_itself_gets_the_grade_it_deserves(name: str) -> None:
-    make, grades = (BROKEN | BROKEN_ROWS | BROKEN_BITS)[name]
+    make, grades = EVERY[name]
     kind = "counted" if "counted" in grades else "skewed"
     table = TABLES[kind](1_000)
     report = sf.audit(table, make(table, np.random.default_rng(5)), utility=False)
@@ -26,8 +28,8 @@ def test_a_release_that_undoes_itself_gets_the_grade_it_deserves(name: str) -> N
 
 
 def test_every_broken_release_has_five_variants() -> None:
-    for broken, variants in ((BROKEN, VARIANTS), (BROKEN_ROWS, VARIANTS_ROWS), (BROKEN_BITS, VARIANTS_BITS)):
-        assert {name: len(five) for name, five in variants.items()} == dict.fromkeys(broken, 5)
+    variants = VARIANTS | VARIANTS_ROWS | VARIANTS_BITS | VARIANTS_CODES
+    assert {name: len(five) for name, five in variants.items()} == dict.fromkeys(EVERY, 5)
 
 
 @pytest.mark.parametrize("table", [skewed(600), counted(600), counted(30)], ids=["skewed", "counted", "tiny"])

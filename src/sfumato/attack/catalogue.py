@@ -195,6 +195,9 @@ _ROWS: tuple[Entry, ...] = (
     Entry("bit-sums", "solve for sums of bits", 4, "many records", ("pairs",),
           "Bits of an original column are sums, modulo 2, of released bits and of those of the row's number: an "
           "exclusive or, a mask, a Gray code.", "known.bit_sums", "BitSums", known="tenth"),
+    Entry("digit-sums", "add up what digits stand for", 4, "many records", ("pairs",),
+          "Known rows tell what single digits or bits stand for: an original that was written backwards, in ciphers of "
+          "digits or spread over columns is their sum.", "known.digit_sums", "DigitSums", known="tenth"),
     Entry("lags", "look for columns at other rows", 4, "many records", ("pairs",),
           "Columns that were rolled down the file, or turned upside down, are found by a correlation with known rows.",
           "known.lags", "Lags", known="tenth"),

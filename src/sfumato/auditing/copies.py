@@ -11,17 +11,26 @@ from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.scoring import tolerances
 from sfumato.attack.engine.shapes import lies_among, words_for_shapes
 from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
+from sfumato.attack.linkage.shared_pairs import FARTHEST, most_shared, shared_pairs
 from sfumato.attack.linkage.shared_rows import one_of_each
-from sfumato.attack.linkage.twins import NEAREST, Nearest, Twins, count_twins, nearest_pairs, shares_without_copies
+from sfumato.attack.linkage.twins import (
+    NEAREST,
+    Nearest,
+    Twins,
+    count_twins,
+    nearest_pairs,
+    shares_without_copies,
+)
 from sfumato.cluster.weighted_kmeans import weighted_kmeans, weighted_starts
 from sfumato.core.secret import Hidden
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
-_PLAIN = 0.75  # of the doubt, for plain values: there the fewest copies matter
+_PLAIN, _CELLS = 0.75, 0.125  # of the doubt, for plain values and for shared cells: there the fewest copies matter
 MOST_ROWS = 20_000  # rows that are compared
 _TRIED = 6_000  # rows of both tables on which a view is tried
 _SUSPECT = 0.05  # how likely as many twins must be by chance, lest all rows be looked at
 _ROUNDS = 100  # of k-means
+SHARED_CELLS = "cells that they share"  # a view in which rows have no place
 _PARTS = 3  # views of some columns only: whoever was copied but for a few cells
 
 
@@ -137,8 +146,9 @@ class Looked:
         """
         found = {}
         for name, most in self.most.items():
-            twins = count_twins(self.pairs[name], most, farthest=farthest)
-            plain = count_twins(self.pairs[name], farthest=farthest)
+            reach = min(farthest, FARTHEST) if name == SHARED_CELLS else farthest
+            twins = count_twins(self.pairs[name], most, farthest=reach)
+            plain = count_twins(self.pairs[name], farthest=reach)
             if max(twins.likely, plain.likely) < self.doubts[name]:
                 found[name] = twins if self.rows is None else replace(twins, second=self.rows[twins.second])
         return found
@@ -173,7 +183,7 @@ def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Look
     for name in finite:  # one after the other: all threads look for the neighbours of its rows
         found = _pairs_seen(name, *seen[name])
         # plain values are asked first and have most of the doubt
-        doubts[name] = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN) / (len(seen) - 1))
+        doubts[name] = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN - _CELLS) / (len(seen) - 1))
         if found is None:
             continue
         pairs[name] = found
@@ -182,6 +192,13 @@ def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Look
             shares = _most([shares_without_copies(*one[name]) for one in others if name in one])
             if shares is not None:
                 most[name] = shares
+    if np.isfinite(original).all() and np.isfinite(released).all():
+        cells, doubts[SHARED_CELLS] = shared_pairs(original, released), DOUBT * _CELLS
+        if min(count_twins(cells, farthest=limit).likely for limit in (FARTHEST, NEAREST)) < doubts[SHARED_CELLS]:
+            pairs[SHARED_CELLS] = cells
+            most[SHARED_CELLS] = most_shared(
+                cells, [shared_pairs(original, other) for other in exchanged(released, seed)]
+            )
     return Looked(digest, doubts, pairs, most, chosen)
 
 

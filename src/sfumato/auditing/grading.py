@@ -24,8 +24,8 @@ MEANINGS = {
     "A": "None of the attacks gets noticeably more than guessing. That is a finding, not a proof.",
     "B": "Someone who knows many records gets a little, or someone who knows a person's full record can sometimes find "
     "their row, or that of people who stand alone, or single columns are laid open.",
-    "C": "Someone who knows few records gets a little, someone who knows many gets part of the rest, or people with a "
-    "known record are mostly found.",
+    "C": "Someone who knows few records gets a little, someone who knows many gets part of the rest, people with a "
+    "known record are mostly found, or one person in a hundred stands there as they are.",
     "D": "Someone who knows few records gets a fifth of the rest, or someone who knows many gets more than half.",
     "F": "Anyone, or someone who knows few records, gets more than half of the others' records.",
 }
@@ -38,6 +38,7 @@ ORDER_UNKNOWN = (
 _OF_FEW = {"A", "B", "C"}  # grades of releases that hide most people: there the few count
 _AS_THEY_ARE = "the columns that are released as they are"
 _ENOUGH = 100  # rows, without which answers about halves say little
+_EXPOSED, _FEWEST = 0.01, 10  # the most exposed: as many people as stand in a release as they are make it a C
 _CHEAP = {"nothing", "sample", "few records"}
 
 
@@ -137,6 +138,7 @@ def judge(
     alone, told = _of_categories(whole)
     near = 0.0 if copies is None else copies.low
     copied = max(0.0 if verbatim is None else verbatim.lift, near)
+    hundredth = copies is not None and copies.copied >= max(_EXPOSED * copies.people, _FEWEST)
     seen = 0.0 if copies is None else copies.found / copies.people  # told by a full record, in some view
     asked = [one for one in asked if n_rows >= _ENOUGH and one.lift_low > 0.05]
     seen = max([seen, *(one.lift_low for one in asked)])
@@ -144,6 +146,7 @@ def judge(
     opened |= {"few records" if one.by_few else "many records" for one in carried}
     worst = exposed[0].lift_low if exposed else 0.0
     private = max(low["half"], low["link"], alone, told, worst, seen)  # who knows much of one person
+    private = max(private, float(hundredth))  # as if the most exposed were all found
     open_to_all = max(low["cheap"], low["join"], copied)  # who joins on a kept column knows next to nothing
     equal = max((column.lift_low for column in equality), default=0.0)
     looked_up = [one for one in (() if whole is None else whole.looked_up) if order_is_known and one.lift_low > 0.5]

@@ -205,6 +205,22 @@ def own_scale(table: FloatArray) -> FloatArray:
     return np.asarray((table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
+def unit_logs(table: FloatArray) -> FloatArray:
+    """Return the direction of every row's logarithms: what it is, whatever power its cells were raised to.
+
+    Parameters
+    ----------
+    table : array of shape (n, d)
+        Rows.
+
+    Examples
+    --------
+    >>> bool(np.allclose(unit_logs(np.array([[2.0, 3.0]])), unit_logs(np.array([[4.0, 9.0]]))))
+    True
+    """
+    return unit_rows(np.log(table)) if (table > 0).all() else np.full(table.shape, np.nan)
+
+
 def from_row_means(table: FloatArray) -> FloatArray:
     """Return every row from its own mean: what it is, whatever was added to all of its cells.
 
@@ -254,6 +270,7 @@ ROW_VIEWS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "ranks": lambda table: np.column_stack([_level(column) for column in table.T]),
     "size": lambda table: np.abs(own_scale(table)),
     "direction": unit_rows,
+    "direction of logarithms": unit_logs,
     "sorted cells": lambda table: np.sort(table, axis=1),
     "sorted scaled cells": lambda table: np.sort(own_scale(table), axis=1),
     "cells from the row's mean": from_row_means,

@@ -1,4 +1,7 @@
-"""A linear map of its own in each group of rows: known rows that stand together agree on one map after the other."""
+"""A linear map of its own in each group of rows: known rows that stand together agree on one map after the other.
+
+They may stand together in the table or in the file, every so many rows, or with one released value (`group_keys`).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows
 from sfumato.attack.engine.knowledge import FloatArray, Guess, IntArray, Knowledge, guess_values
 from sfumato.attack.engine.transforms import own_scale
+from sfumato.attack.known.group_keys import spread_groups, windows
 
 MOST_ROWS = 1_000
 _CLOSE = (0.02, 0.05, 0.1)  # standard deviations within which known rows agree with a map, as little noise as possible
@@ -77,7 +81,20 @@ def solved_map(released: FloatArray, original: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.lstsq(_design(released), original, rcond=None)[0])
 
 
-def group_maps(released: FloatArray, original: FloatArray, close: tuple[float, ...] = _CLOSE) -> IntArray:
+def rows_of_a_map(released: FloatArray, original: FloatArray) -> int:
+    """Return how many rows determine a linear map, and one more.
+
+    Examples
+    --------
+    >>> rows_of_a_map(np.ones((9, 2)), np.ones((9, 3)))
+    4
+    """
+    return int(min(released.shape[1], original.shape[1])) + 2
+
+
+def group_maps(
+    released: FloatArray, original: FloatArray, close: tuple[float, ...] = _CLOSE, more: IntArray | None = None
+) -> IntArray:
     """Return which known rows share a linear map: the number of the map, -1 for none.
 
     Parameters
@@ -89,6 +106,8 @@ def group_maps(released: FloatArray, original: FloatArray, close: tuple[float, .
     close : tuple of float
         How far, in the mean of squares over the columns, a row may be from what the map makes of it: the first that
         most rows hold, else the one that more rows hold by far. Default: 0.02, 0.05, 0.1.
+    more : array of shape (sets, size), optional
+        Further sets of known rows that may share a map; None: only those that are near one another.
 
     Returns
     -------
@@ -104,13 +123,13 @@ def group_maps(released: FloatArray, original: FloatArray, close: tuple[float, .
     [20, 15]
     """
     (m, e), d = released.shape, original.shape[1]
-    needed = min(e, d) + 1
-    size = needed + 1
+    needed, size = min(e, d) + 1, rows_of_a_map(released, original)
     found = np.full(m, -1, dtype=np.int64)
     if m < size + _SPARE:
         return found
     # whoever is near in the original or in the release belongs to the same group more often than not
     seeds = np.vstack([cKDTree(table).query(table, k=size)[1] for table in (released, original)])
+    seeds = seeds if more is None else np.concatenate([seeds, more])
     design = _design(released)
     maps, fewest = [np.linalg.pinv(design[seeds], rcond=1e-9) @ original[seeds]], needed + _SPARE
     if e == d <= _MOST_TURNED:  # a rotation is known from fewer rows, and noise does it less harm
@@ -142,7 +161,7 @@ def group_maps(released: FloatArray, original: FloatArray, close: tuple[float, .
 
 
 class GroupAffine(Attack):
-    """Solve one linear map after the other from known rows that stand together, and use the one of the nearest of them.
+    """Solve one linear map after the other from known rows that stand together, and use that of whoever is most alike.
 
     Examples
     --------
@@ -169,15 +188,16 @@ class GroupAffine(Attack):
         scaled = knowledge.released - knowledge.released.mean(axis=0)
         scaled = scaled / max(float(scaled.std()), 1e-300)  # columns keep their proportions, and rotations their angles
         own, spread = own_scale(values), np.where(values.std(axis=0) > 0, values.std(axis=0), 1.0)
-        groups = group_maps(scaled[rows], own)
+        size = rows_of_a_map(scaled, own)
+        groups = group_maps(scaled[rows], own, more=windows(rows, scaled, size) if len(rows) >= size else None)
         if groups.max() < 0:
             raise NothingFoundError("no group of known rows agrees on a linear map")
         has = groups >= 0
         targets = scaled[knowledge.targets]
-        nearest = groups[has][cKDTree(scaled[rows][has]).query(targets)[1]]
+        whose = spread_groups(groups[has], rows[has], knowledge.targets, scaled)
         guess = np.empty((len(targets), knowledge.n_columns))
         for number in range(groups.max() + 1):
-            inside, asked = groups == number, nearest == number
+            inside, asked = groups == number, whose == number
             guess[asked] = _design(targets[asked]) @ solved_map(scaled[rows][inside], own[inside])
         guess = guess * spread + values.mean(axis=0)
         note = f"{int(groups.max()) + 1} maps, {int(has.sum())} of {has.size} known rows agree with one"

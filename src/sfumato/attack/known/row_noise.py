@@ -1,4 +1,4 @@
-"""Noise that comes again: every so many rows, for everybody with one released value, or much the same from row to row.
+"""Noise that comes again: every so many rows, for everybody with one released value, as a wave or from row to row.
 
 A known row tells its noise. Where the same noise is added to other rows as well, they need not be known: noise of known
 rows is a table, or a line from one to the next, and those of them that are left out in turn say which it is.
@@ -15,6 +15,7 @@ from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows, needs_same_columns
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray, Knowledge, guess_values
 from sfumato.attack.engine.scoring import CLOSE
+from sfumato.attack.known.place_digits import find_pitch
 
 _FEWEST = 24
 _LEAST = 0.2  # share of the cells of known rows that others must tell, where they tell anything
@@ -126,7 +127,7 @@ class RowNoise(Attack):
             if (noise.std(axis=0) <= _CONSTANT * np.maximum(truth.std(axis=0), 1e-300)).all():
                 continue  # one shift or factor for all is found by fewer people
             usual = _right(seen[rows], values, logs=logs).mean()
-            for keys in self._ways(knowledge, rows, noise / np.maximum(truth.std(axis=0), 1e-300)):
+            for keys in _ways(knowledge, rows, noise / np.maximum(truth.std(axis=0), 1e-300)):
                 deadline.check(released.size)
                 left_out = _without_itself(keys, rows, noise)
                 asked = np.isfinite(left_out).all(axis=1)
@@ -134,36 +135,51 @@ class RowNoise(Attack):
                 share = float(right[asked].mean()) if asked.sum() >= _ASKED else 0.0
                 told = float(right.mean())
                 if share >= max(_LEAST, usual + _GAIN) and (best is None or told > best[0]):
-                    guess = seen[targets] - self._noise(keys, rows, noise, targets)
+                    guess = seen[targets] - _noise(keys, rows, noise, targets)
                     best = (told, np.exp(guess) if logs else guess)
         if best is None:
             raise NothingFoundError("noise of known rows is not that of others")
         return guess_values(snap(best[1], knowledge.decimals))
 
-    @staticmethod
-    def _ways(knowledge: Knowledge, rows: IntArray, noise: FloatArray) -> Iterator[IntArray | None]:
-        """Yield a key of every row whose noise may be that of all rows with the key; None for what lies between."""
-        yield None
-        period = period_of(rows, noise)
-        if period is not None:
-            yield np.arange(knowledge.n_rows) % period
-        yield (np.arange(knowledge.n_rows) + 1) // 2
-        for size in _BLOCKS:
-            yield np.arange(knowledge.n_rows) // size
-        for column in knowledge.released.T:
-            keys = np.unique(column, return_inverse=True)[1].reshape(-1)
-            if 1 < len(np.unique(keys[rows])) <= _LEVELS * len(rows):
-                yield keys
 
-    @staticmethod
-    def _noise(keys: IntArray | None, rows: IntArray, noise: FloatArray, asked: IntArray) -> FloatArray:
-        if keys is None:
-            return _between(rows, noise, asked)
-        return table_of(keys[rows], noise, keys[asked])
+def _ways(knowledge: Knowledge, rows: IntArray, noise: FloatArray) -> Iterator[IntArray | FloatArray | None]:
+    """Yield a key of every row whose noise may be that of all rows with the key.
+
+    None stands for what lies between rows, a table of numbers for where each column's noise is in its turn.
+    """
+    yield None
+    pitches = [find_pitch(rows, column, knowledge.n_rows) for column in noise.T]
+    if any(pitch is not None for pitch in pitches):
+        yield np.outer(np.arange(knowledge.n_rows), [pitch or 0.0 for pitch in pitches]) % 1.0
+    period = period_of(rows, noise)
+    if period is not None:
+        yield np.arange(knowledge.n_rows) % period
+    yield (np.arange(knowledge.n_rows) + 1) // 2
+    for size in _BLOCKS:
+        yield np.arange(knowledge.n_rows) // size
+    for column in knowledge.released.T:
+        keys = np.unique(column, return_inverse=True)[1].reshape(-1)
+        if 1 < len(np.unique(keys[rows])) <= _LEVELS * len(rows):
+            yield keys
 
 
-def _without_itself(keys: IntArray | None, rows: IntArray, noise: FloatArray) -> FloatArray:
+def _noise(keys: IntArray | FloatArray | None, rows: IntArray, noise: FloatArray, asked: IntArray) -> FloatArray:
+    if keys is None:
+        return _between(rows, noise, asked)
+    if keys.ndim == 2:
+        columns = zip(keys.T, noise.T, strict=True)
+        return np.column_stack([np.interp(turn[asked], turn[rows], column, period=1.0) for turn, column in columns])
+    return table_of(keys[rows].astype(np.int64), noise, keys[asked].astype(np.int64))
+
+
+def _without_itself(keys: IntArray | FloatArray | None, rows: IntArray, noise: FloatArray) -> FloatArray:
     """Return what the other known rows say of the noise of each; NaN where they say nothing."""
+    if keys is not None and keys.ndim == 2:
+        # the others are every second known row: each half tells the other
+        found, half = np.empty_like(noise), np.arange(len(rows)) % 2 == 0
+        for side in (half, ~half):
+            found[side] = _noise(keys, rows[~side], noise[~side], rows[side])
+        return found
     if keys is None:
         order = np.argsort(rows)
         found = np.full_like(noise, np.nan)

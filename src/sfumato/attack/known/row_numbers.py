@@ -12,6 +12,7 @@ from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.bits import bits_of, whole_units
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray, Knowledge, Places, guess_links
+from sfumato.attack.known.digit_sums import place_of_digits
 from sfumato.attack.known.low_digits import digits_after, digits_at, telling_digits
 from sfumato.attack.known.place_codes import code_of_places, codes_of, places_of_bits
 from sfumato.attack.known.place_digits import find_speed, on_circle
@@ -61,6 +62,7 @@ class RowNumbers(Attack):
             if near > _MOST_ROWS:
                 there.append(column[:, None] / abs(slope))
                 wanted.append(np.asarray((slope * held.asked + start)[:, None] / abs(slope), dtype=np.float64))
+        exact = bool(there)
         for turns, (speed, start, error) in self._going_round(knowledge, deadline):
             unit = 2 * np.pi * error + 1e-9
             there.append(_points(turns) / unit)
@@ -69,10 +71,15 @@ class RowNumbers(Attack):
             for codes in codes_of(column):
                 code = code_of_places(codes, held.rows, held.numbers, deadline)
                 if code is not None:
+                    exact = True
                     there.append(codes[:, None].astype(np.float64) * 4)
                     wanted.append(code(held.asked)[:, None].astype(np.float64) * 4)
                     break
-        told = places_of_bits(_two_valued(knowledge), held.rows, held.numbers)
+        summed = None if exact else place_of_digits(knowledge.released, held.rows, places, deadline)
+        if summed is not None:
+            there.append(summed[:, None] * 4)
+            wanted.append(held.asked[:, None].astype(np.float64) * 4)
+        told = None if summed is not None else places_of_bits(_two_valued(knowledge), held.rows, held.numbers)
         if told is not None:
             there.append(told[0].astype(np.float64) * 4)
             wanted.append(bits_of(held.asked, len(told[1]))[:, told[1]].astype(np.float64) * 4)

@@ -38,8 +38,10 @@ def one_of_each(original: FloatArray, released: FloatArray, *, seed: int = 0) ->
     """
     if min(len(original), len(released)) < 3:
         return None
-    spread = original.std(axis=0)
-    people, rows = narrowed(*(table / np.where(spread > 0, spread, 1.0) for table in (original, released)))
+    spread, own = original.std(axis=0), released.std(axis=0)
+    least = np.where(own > 0, np.minimum(own, spread), spread)  # a release in smaller units is not of equal rows
+    scaled = [table / np.where(unit > 0, unit, 1.0) for table, unit in ((original, spread), (released, least))]
+    people, rows = narrowed(*scaled)
     generator = np.random.default_rng([seed, 57])
     near = []
     for table in (people, rows):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: how much nearer than the next row a twin is, and the share of the doubt that each limit has: few copies that are
 #: very near must be found, too
-RATIOS = {1.0: 0.15, 0.5: 0.15, 0.2: 0.15, 0.02: 0.55}
+RATIOS = {1.0: 0.1, 0.5: 0.1, 0.2: 0.1, 0.02: 0.7}
 NEAREST = min(RATIOS)
 #: share of the pairs that a release may have more than two samples, where they are only a little nearer than the next
 #: row: one that has as many people of every kind as the original lies more evenly between its rows than a sample does
@@ -174,13 +174,13 @@ def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, 
     >>> shares_without_copies(draw.normal(size=(300, 4)), draw.normal(size=(300, 4)))[1.0] < 0.8
     True
     """
-    n = len(first)
     near = nearest_pairs(first, second)
+    n, m = near.sizes
     ratio, cross = near.ratio, (near.one < n) != (near.other < n)
     most = {}
     for limit in RATIOS:
         pairs, found = int((ratio <= limit).sum()), int((cross & (ratio <= limit)).sum())
-        most[limit] = usual = usual_share(n, len(second))
+        most[limit] = usual = usual_share(n, m)
         if found and float(binom.sf(found - 1, pairs, usual)) < _SUSPECT:  # few pairs say nothing
             share = (found + 1) / (pairs + 2)
             most[limit] = min(0.999, share + 3 * float(np.sqrt(share * (1 - share) / (pairs + 2))))

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.interface import Attack, Deadline, needs_same_columns
 from sfumato.attack.engine.knowledge import guess_links
-from sfumato.attack.engine.transforms import from_row_means, narrowed, unit_rows
+from sfumato.attack.engine.transforms import from_row_means, narrowed, unit_logs, unit_rows
 from sfumato.attack.linkage.linking import standardise
 from sfumato.attack.public.quantile_mapping import rank_levels
 
@@ -33,6 +33,7 @@ def _seen(knowledge: Knowledge) -> Iterator[tuple[str, FloatArray, FloatArray]]:
     yield "ranks", np.column_stack(levels), np.column_stack([rank_levels(column) for column in rows.T])
     yield "size", np.abs(scaled), np.abs(own)
     yield "direction", unit_rows(people / unit), unit_rows(rows / unit)
+    yield "direction of logarithms", unit_logs(people), unit_logs(rows)
     yield "direction from the mean", unit_rows(scaled), unit_rows(own)
     if people.shape[1] >= 3:
         yield "cells from the row's mean", from_row_means(people), from_row_means(rows)

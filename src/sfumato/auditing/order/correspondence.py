@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.transforms import ROW_VIEWS, own_scale
-from sfumato.attack.known.low_digits import digits_after
+from sfumato.attack.known.low_digits import digits_after, digits_at
 from sfumato.attack.linkage.twins import Twins
 from sfumato.auditing.aligned import align_tables, visibly_moved
 from sfumato.auditing.copies import DOUBT, MOST_ROWS, TwinFinder, exchanged, seen_tables
@@ -30,6 +30,8 @@ from sfumato.frames.whole import read_whole
 _MATCHED = 0.1  # share of the rows that must have a twin before their order is believed
 _LEFT = 2_500  # rows without a twin that are still put where they fit best
 _FEW = 20  # fewer numbers may well be evenly spread
+_PLACES = (*(10.0**k for k in range(9)), *(2.0**k for k in range(2, 17, 2)))  # behind which a table may stand
+_TOGETHER = 3.0  # how much more digits must hang together than evenly spread ones
 _GLANCE = 1_000  # values at which is looked first
 _SHORT, _UNSURE = 10, 0.02  # steps of which whole ones are told from others, and how much of a step is not known
 
@@ -81,7 +83,8 @@ def find_order(
     order[twins.second] = twins.first
     rows, people = np.flatnonzero(order < 0), np.setdiff1d(np.arange(n), twins.first)
     if len(rows):
-        left, right = seen_tables(original, released, seed=seed)[name]
+        seen = seen_tables(original, released, seed=seed)
+        left, right = seen.get(name, seen["values"])  # rows that share cells have no place by these
         order[rows] = people[_fit(right[rows], left[people])]
     return Matched(order, len(twins.first) / n, name)
 
@@ -176,6 +179,42 @@ def _may_be_even(some: Floats, n_rows: int) -> bool:
     return bool((np.abs(short - np.rint(short)) <= _UNSURE * short).all()) and bool((short > 0.5).all())
 
 
+def table_in_digits(released: Floats) -> Floats | None:
+    """Return the digits behind the place at which those of the columns hang together most; None if they do not.
+
+    Digits of noise are evenly spread and hang on nothing; a table that was written into them brings its correlations.
+
+    Parameters
+    ----------
+    released : array of shape (n, e)
+        The release.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> table = draw.uniform(size=(300, 1)) + 0.1 * draw.uniform(size=(300, 3))
+    >>> released = np.round(draw.normal(size=(300, 3)), 2)
+    >>> table_in_digits(released) is None
+    True
+    >>> np.allclose(table_in_digits(released + 1e-3 * table), table / 10)
+    True
+    """
+    n, e = released.shape
+    if n < _FEW or e < 2:
+        return None
+    some = released[np.random.default_rng(0).permutation(n)[:_GLANCE]]
+    apart, usual = np.triu_indices(e, 1), np.sqrt(2 / (np.pi * len(some)))
+    found = (_TOGETHER * usual, 0.0)
+    for unit in _PLACES:
+        digits = digits_at(some, unit)
+        if (digits.std(axis=0) <= 0).any() or (np.abs(digits - some * unit) < 1).all():
+            continue  # nothing is left of a column, or all of it
+        scaled = own_scale(digits)
+        together = float(np.abs((scaled.T @ scaled)[apart]).mean()) / len(some)
+        found = max(found, (together, unit))
+    return digits_at(released, found[1]) if found[1] else None
+
+
 def order_by_names(original: Any, released: Any) -> Integers | None:
     """Return the order that a column tells which names everybody in both tables; None if there is none.
 
@@ -252,6 +291,14 @@ def find_out_order(
             placed = order_by_cells(whole.original, whole.released, *exchanged(whole.released, seed), seed=seed)
         if placed is not None and not np.array_equal(placed, np.arange(len(placed))):
             return "found", placed, "the rows stand in another order, which cells that were left as they are tell"
+        hidden = table_in_digits(y) if placed is None else None
+        found = None if hidden is None else find_order(x, own_scale(hidden) * x.std(axis=0) + x.mean(axis=0), seed=seed)
+        if found is not None:
+            return (
+                "found",
+                found.order,
+                f"the rows stand in another order; {found.share:.0%} were matched by low digits",
+            )
     if visibly_moved(original, released) and not stands:
         if whole is not None and categories_in_order(whole, seed=seed):
             return "assumed", None, ""
