@@ -151,7 +151,11 @@ def taken(file: Path) -> tuple[Section, dict[str, Any]]:
             took.setdefault(line["work"], {})[line["threads"]] = line["seconds"]
             digests.setdefault(line["work"], set()).add(line["digest"])
     different = sum(len(found) > 1 or any("differ" in one for one in found) for found in digests.values())
-    return section_of(took, about["processors"], different), about
+    section = section_of(took, about["processors"], different)
+    unfinished = [line["left out"] for line in lines if "left out" in line]
+    if unfinished:
+        section.note += f" Not finished in its time: {'; '.join(unfinished)}."
+    return section, about
 
 
 def section_of(took: Figures, every: int, different: int) -> Section:
