@@ -16,6 +16,7 @@
 
 enum { NOTHING, MEMORY, FILES };
 static struct { atomic_long count; long fail_at; int what, error; void *asker; } *plan;
+static int here; /* not shared: whoever waits for the armed process asks for memory, too, and must get it */
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
@@ -39,6 +40,7 @@ void hunt_arm(int what, long fail_at, int error) {
     plan->error = error;
     plan->asker = 0;
     plan->what = what;
+    here = what != NOTHING;
 }
 
 long hunt_count(void) { return atomic_load(&plan->count); }
@@ -50,7 +52,7 @@ const char *hunt_asker(void) {
 }
 
 static int failed(int what, void *asker) {
-    if (!plan || plan->what != what || atomic_fetch_add(&plan->count, 1) + 1 != plan->fail_at) return 0;
+    if (!here || !plan || plan->what != what || atomic_fetch_add(&plan->count, 1) + 1 != plan->fail_at) return 0;
     plan->asker = asker;
     errno = what == MEMORY ? ENOMEM : plan->error;
     return 1;
@@ -73,7 +75,7 @@ void *mmap64(void *at, size_t size, int rights, int flags, int file, off_t start
 }
 
 /* Pipes and counters wake the threads of libraries: only regular files are concerned. */
-static int elsewhere(void) { return plan && plan->what == FILES && syscall(SYS_gettid) != getpid(); }
+static int elsewhere(void) { return here && plan && plan->what == FILES && syscall(SYS_gettid) != getpid(); }
 static int regular(int file) {
     struct stat status;
     return elsewhere() && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
