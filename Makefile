@@ -83,8 +83,8 @@ false-alarms: $(STAMP) ## audit independent pairs of tables and write how many a
 broken: $(STAMP) ## audit releases that undo themselves, and variants of them, and write their grades into docs/attacks.md
 	$(BIN)/python -m tools.make_broken
 
-exposed: $(STAMP) ## what releases tell of the exposed few, into docs/exposed.md (JOBS=16; SFUMATO_DATA adds two real tables)
-	$(BIN)/python -m tools.make_exposed $(if $(JOBS),--jobs $(JOBS))
+exposed: $(STAMP) ## what releases tell of the exposed few, into docs/exposed.md (JOBS=16, ONE_DRAW=700; SFUMATO_DATA adds two real tables)
+	$(BIN)/python -m tools.make_exposed $(if $(JOBS),--jobs $(JOBS)) $(if $(ONE_DRAW),--one-draw $(ONE_DRAW))
 
 frontier: $(STAMP) ## all methods on all tables, into docs/frontier.md (needs SFUMATO_DATA; more than an hour)
 	$(BIN)/python tools/make_frontier.py

@@ -31,7 +31,7 @@ METHODS = ("mix", "exchange")
 Line = tuple[str, list[str], Any]  # section, first cells, what measures the others
 
 
-def lines(sizes: Sequence[int], *, quick: bool) -> list[Line]:
+def lines(sizes: Sequence[int], one_draw: int, *, quick: bool) -> list[Line]:
     """Return everything that is measured, the longest first."""
     every: list[Line] = []
     count, usual = (8, 400) if quick else (64, 1_300)
@@ -39,7 +39,7 @@ def lines(sizes: Sequence[int], *, quick: bool) -> list[Line]:
     shadowed = [(name, rows) for rows in sizes for name in names]
     for method in METHODS:
         for name, rows in [*shadowed, *((name, rows) for name, rows in real.items() if rows < measure.ONE_DRAW)]:
-            every.append(("membership", [name, method], measure.shadows(method, name, rows, count)))
+            every.append(("membership", [name, method], measure.shadows(method, name, rows, count, one_draw)))
         for name in names:
             every.append(("planted", [name, method], measure.planted(method, name, usual)))
             every.append(("difference", [name, method], measure.differencing(method, name, usual)))
@@ -71,15 +71,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rows", default="700,1300,4000", help="sizes of the tables in which members are looked for")
+    parser.add_argument("--one-draw", type=int, default=measure.ONE_DRAW, help="rows from which shadows have one draw")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     began = time.monotonic()
     sizes = (400,) if given.quick else [int(rows) for rows in given.rows.split(",")]
-    found = run(lines(sizes, quick=given.quick), given.jobs)
+    found = run(lines(sizes, given.one_draw, quick=given.quick), given.jobs)
     found["overlaps"] = history.overlaps()
     found["history"] = [history.history_of_many(10_000 if given.quick else 1_000_000)]
-    text = stamped(page(found, 8 if given.quick else 64))
+    text = stamped(page(found, 8 if given.quick else 64, given.one_draw))
     if given.quick:
         print(text)
     else:

@@ -26,7 +26,7 @@ KEYS, PLANTED = 6, 18
 COSINE, LENGTHS = 0.9, (0.5, 1.5)  # a released row that is taken for a person's
 SMALL = 10  # rows of a small atom
 KS = (2, 3, 5, 8, 12)
-ONE_DRAW = 4_000  # rows from which one draw is made of each shadow
+ONE_DRAW = 4_000  # rows from which one draw is made of each shadow, unless more is said
 
 # (method, parameters, seed, rows) of a release, whether more than its rows is told
 Asked = tuple[str, dict[str, Any], int, Floats, bool]
@@ -81,10 +81,10 @@ def _by_shadows(method: str, measure: Callable[[Any], Any], **more: Any) -> Gene
     return measure(lambda _rows, _number: next(left))
 
 
-def shadows(method: str, name: str, rows: int, count: int) -> Measured:
-    """Measure membership."""
+def shadows(method: str, name: str, rows: int, count: int, one_draw: int = ONE_DRAW) -> Measured:
+    """Measure membership; tables of so many rows are released with one draw, because twelve would take hours."""
     values = table(name, rows)
-    more = {"draws": 1} if rows >= ONE_DRAW else {}  # twelve draws of so many rows would take hours
+    more = {"draws": 1} if rows >= one_draw else {}
     found = yield from _by_shadows(method, lambda release: membership(release, values, shadows=count), **more)
     return [
         f"{len(values):,}",

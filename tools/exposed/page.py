@@ -25,7 +25,7 @@ def _table(section: str, rows: Rows) -> list[str]:
     return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
-def page(found: dict[str, list[list[str]]], shadows: int) -> str:
+def page(found: dict[str, list[list[str]]], shadows: int, one_draw: int = measure.ONE_DRAW) -> str:
     """Return the page.
 
     Parameters
@@ -34,6 +34,8 @@ def page(found: dict[str, list[list[str]]], shadows: int) -> str:
         The lines of each section.
     shadows : int
         Releases that were made for each question of membership.
+    one_draw : int
+        Rows from which these releases have one draw.
     """
     (low, high), each = measure.LENGTHS, measure.PLANTED // measure.KEYS
     parts = [
@@ -47,7 +49,7 @@ def page(found: dict[str, list[list[str]]], shadows: int) -> str:
         f"{shadows} shadow releases by somebody who knows the method and all other records. *AUC*: .5 is guessing.",
         "*Told*: members who are told where 1 in 100 others is taken for one. *Farthest*: one person in a hundred,",
         "those farthest from the middle. *Control*: members drawn anew, afterwards. Wanted of the farthest: at most",
-        f".60, and 3 %. Tables of {measure.ONE_DRAW:,} rows are released with `draws=1`, to take less time.",
+        f".60, and 3 %. Tables of {one_draw:,} rows and more are released with `draws=1`, to take less time.",
         "",
         *_table("membership", found["membership"]),
         "## Planted outliers",
