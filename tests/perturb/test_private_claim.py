@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.perturb import PrivateMixture
-from sfumato.perturb.private import claim, fitting, noise, statistics
+from sfumato.perturb.private import fitting, noise, statistics
 from sfumato.perturb.private.claim import claim_bound
 from sfumato.perturb.private.noise import Accountant
 from tests.perturb.shadow_runs import epsilon_bound, shadow_bound
@@ -101,5 +101,5 @@ def test_a_method_without_a_guarantee_claims_none() -> None:
 def test_the_bound_knows_a_gaussian() -> None:
     rng = np.random.default_rng(5)
     apart = sqrt(2 * 0.5)
-    found = claim.epsilon_bound(rng.normal(apart, 1, 50_000), rng.normal(0, 1, 50_000), 1e-6)
+    found = epsilon_bound(rng.normal(apart, 1, 50_000), rng.normal(0, 1, 50_000), 1e-6)
     assert 1.5 < found < 4.0

@@ -137,6 +137,8 @@ def test_the_text_of_a_number_is_its_value(units: list[int], places: int, data) 
         assert fewest <= decimals(text) <= places
         assert decimals(text) == fewest or not text.endswith("0")
         assert not re.fullmatch(r"-0(\.0+)?", text)
+    many = text_of_units(np.tile(whole, 300), places, fewest).to_list()
+    assert many == text_of_units(whole, places, fewest).to_list() * 300, "few rows are spelled as many are"
 
 
 def test_codes_keep_their_zeros_and_words_their_spelling(tmp_path: Path) -> None:

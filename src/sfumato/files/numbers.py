@@ -24,6 +24,7 @@ _LARGEST_POWER = 22  # 10^22 is the largest power of ten that a double holds exa
 _EXACT = 2.0**50  # three bits below 2^53: perturbed values leave the range of the data
 _DIGITS = 15
 _POINT, _END, _RETURN, _POWER, _SMALL = ord("."), ord("\n"), ord("\r"), ord("e"), 32
+_FEW_ROWS = 200  # of a column that are spelled one by one
 PLAIN_DECIMALS, _PLAIN_UNITS = 4, 1e15  # where doubles are written without an exponent
 
 
@@ -176,6 +177,8 @@ def text_of_units(units: Floats, decimals: int, fewest: int) -> pl.Series:
     whole = pl.Series("units", units.astype(np.int64))
     if decimals == 0:
         return whole.cast(pl.String)
+    if len(units) <= _FEW_ROWS:  # of thousands of columns: a query for each would take most of the time
+        return pl.Series([_text_of(unit, decimals, fewest) for unit in whole.to_list()], dtype=pl.String)
     if fewest <= 1 and decimals <= PLAIN_DECIMALS and np.abs(units).max(initial=0.0) < _PLAIN_UNITS:
         # the shortest text of the nearest double has the same digits, and is much faster
         text = pl.Series(from_units(units, decimals)).cast(pl.String)
@@ -190,6 +193,13 @@ def text_of_units(units: Floats, decimals: int, fewest: int) -> pl.Series:
         behind = pl.lit(".") + behind
     sign = pl.when(pl.col("units") < 0).then(pl.lit("-")).otherwise(pl.lit(""))
     return whole.to_frame().select(text=sign + (size // step).cast(pl.String) + behind)["text"]
+
+
+def _text_of(unit: int, decimals: int, fewest: int) -> str:
+    size, behind = divmod(abs(unit), 10**decimals)
+    digits = f"{behind:0{decimals}d}"
+    kept = digits[:fewest] + digits[fewest:].rstrip("0")
+    return f"{'-' if unit < 0 else ''}{size}{'.' if kept else ''}{kept}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -62,7 +62,7 @@ NOISE: tuple[Method, ...] = (
                 "distribution", "choice", "normal", "law of the factor", choices=_NOISES, search=Options(_NOISES)
             ),
         ),
-        known_breaks=broken_by("nearest", "fellegi-sunter", "ranks", "forward", "invariants"),
+        known_breaks=broken_by(*LINKS, "forward", "invariants"),
     ),
     Method(
         "cov",

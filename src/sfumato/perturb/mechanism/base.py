@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -41,7 +42,7 @@ from sfumato.perturb.mechanism.checks import (
     warn_held_back,
     warn_reused,
 )
-from sfumato.perturb.mechanism.parameters import check_parameter
+from sfumato.perturb.mechanism.parameters import check_parameter, check_release_name
 from sfumato.perturb.mechanism.reading import Reading, read_batches, read_table
 from sfumato.perturb.mechanism.releasing import Kernel, release_rows
 from sfumato.perturb.mechanism.shown import Shown
@@ -256,12 +257,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
     def _check_parameters(self) -> None:
         for parameter in self.catalogue_row().parameters:
             check_parameter(parameter, getattr(self, parameter.name), owner=type(self).__name__)
-        if not isinstance(self.release, str):
-            raise ParameterError(
-                f"{type(self).__name__}: release must be a name (str), got {type(self.release).__name__}"
-            )
-        if any("\ud800" <= letter <= "\udfff" for letter in self.release):
-            raise ParameterError(f"{type(self).__name__}: release must be readable text")
+        check_release_name(self.release, owner=type(self).__name__)
 
     def _streams_for(self, key: Key, fingerprint: bytes) -> Streams:
         return release_streams(
@@ -338,9 +334,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
                 hint="fit it on this table, or bring the columns into the order of the fit",
             )
         if len(frame) == 0:
-            raise DataError(
-                f"Found array with 0 sample(s) (shape=(0, {len(frame.names)})) while a minimum of 1 is required."
-            )
+            raise DataError("Found array with 0 sample(s) while a minimum of 1 is required.")
         return frame
 
     def _streams_of(self, frame: Frame, state: FittedState, row_start: int | None, threads: int) -> Streams:
@@ -357,10 +351,10 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
                 "here a row depends on its neighbours",
                 hint="pass the whole table to transform, without row_start",
             )
-        start = row_start or 0
-        if start + len(frame) > state.facts.n_rows:
+        start, n_rows = row_start or 0, state.facts.n_rows
+        if start + len(frame) > n_rows:
             raise ParameterError(
-                f"rows {start} to {start + len(frame) - 1} are not in the fitted table of {state.facts.n_rows} rows",
+                f"rows {start} to {start + len(frame) - 1} are not in the fitted table of {n_rows} rows",
                 hint="row_start is for batches of the fitted table; leave it out to perturb another table",
             )
         if row_start is not None:
@@ -372,7 +366,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         fast = compiled_kernels(0)
         plain = type(frame.rows) is RowRange and frame.plain(0, 0) is not None
         at_once = self._at_once(state.fitted, fast, streams) if plain and fast is not None and fast.WORDS else None
-        kernel: Kernel = lambda tile, rows: self._kernel(state.fitted, tile, rows, streams)  # noqa: E731
+        kernel = partial(self._kernel, state.fitted, streams=streams)
         return self._map(frame, state, kernel, threads, at_once)
 
     def _map(
@@ -380,12 +374,11 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
     ) -> Any:
         names = self._names_out(frame.names)
         kinds = state.facts.kinds if names is None else ("float64",) * len(names)
-        looked_at = names is None and not self.exchanges
-        unchanged = UnchangedCells(frame, state.facts, self.method_id) if looked_at else None
+        same = names is None and not self.exchanges
+        unchanged = UnchangedCells(frame, state.facts, self.method_id) if same else None
         rows_per_tile = max(1, len(frame)) if self.tier == "table" else tile_rows(len(frame.names))
         released = release_rows(frame, kinds, kernel, at_once, unchanged, rows_per_tile=rows_per_tile, threads=threads)
-        wanted = get_config()["transform_output"]
-        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", wanted)
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         rebuilt = frame.rebuild(released, names)
         return as_library(rebuilt, wanted) if wanted in {"pandas", "polars"} else rebuilt
 

@@ -233,6 +233,14 @@ def check_parameter(parameter: Parameter, value: Any, *, owner: str) -> None:
             check_name(one)
 
 
+def check_release_name(name: Any, *, owner: str) -> None:
+    """Raise if the name of a release is no readable text."""
+    if not isinstance(name, str):
+        raise ParameterError(f"{owner}: release must be a name (str), got {type(name).__name__}")
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise ParameterError(f"{owner}: release must be readable text")
+
+
 def _fits(parameter: Parameter, value: Any) -> bool:
     kind = parameter.kind
     if kind == "choice":
