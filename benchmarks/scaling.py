@@ -73,8 +73,8 @@ def _cores(cores: dict[str, Any] | None) -> list[str]:
 _CHOOSE = """`make bench BENCH=cores` prints the same for the machine at hand. How to choose: leave `threads` alone, which takes all
 processors that the process may use, and give fewer where something else has to run beside it. Rows and attacks are shared out in
 whole pieces, results never depend on how many, and work inside work does not multiply. Methods that add noise to rows go on to the speed of memory.
-Audits, `compare` and `tune` are Python in many places, and its threads wait for one another there: of many processors they use
-a few, and what is in the table says how few.
+Audits are Python in many places, and its threads wait for one another there: of many processors they use a few, and what is in
+the table says how few. `compare` and `tune` share their trials among processes for more than four threads.
 Memory grows with threads by a few tiles each, and in audits by a few copies of the table for every attack that runs beside others."""
 _HEAD = """# Scaling
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -102,6 +103,28 @@ def number_frame(names: Sequence[str], values: NDArray[np.float64]) -> pl.DataFr
     (3, 2)
     """
     return pl.DataFrame({name: np.ascontiguousarray(values[:, i]) for i, name in enumerate(names)})
+
+
+def frame_bytes(frame: pl.DataFrame) -> bytes:
+    """Return a dataframe as bytes, for another process.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    """
+    out = io.BytesIO()
+    frame.write_ipc(out)
+    return out.getvalue()
+
+
+def frame_of_bytes(data: bytes) -> pl.DataFrame:
+    """Return the dataframe of bytes that `frame_bytes` has made.
+
+    Parameters
+    ----------
+    data : bytes
+    """
+    return pl.read_ipc(data)
 
 
 def read_labels(source: Source) -> pl.DataFrame:

@@ -11,12 +11,13 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.auditing.privacy import residual_security
 from sfumato.auditing.session import AuditSession
+from sfumato.auditing.utility.comparisons import known_optima
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.metrics import variance_security
 from sfumato.tuning.search import Score
 from sfumato.tuning.settings import Setting, keeping
 from sfumato.tuning.space import Candidate, setting_of
-from sfumato.tuning.subject import Subject
+from sfumato.tuning.subject import Subject, subject_told
 from sfumato.tuning.trial import (
     Trial,
     attack_release,
@@ -63,6 +64,7 @@ class TableAssessor:
     def __init__(
         self, subject: Subject, clusters: Sequence[int], seed: int, limit: float, fixed: Setting | None = None
     ) -> None:
+        self._made_of = {"clusters": tuple(clusters), "seed": seed, "limit": limit, "fixed": fixed}
         self._subject, self._fixed = subject, fixed
         self._seed = seed
         self._limit = limit
@@ -82,6 +84,10 @@ class TableAssessor:
         """Cluster the original with every effort now; see `Yardstick.prepare`."""
         for yardstick in (self._cheap, self._closer, self._thorough, self._fresh):
             yardstick.prepare()
+
+    def told(self) -> dict[str, Any]:
+        """Return what another process must know to score the same."""
+        return {"subject": subject_told(self._subject), "known": known_optima(), **self._made_of}
 
     def setting(self, candidate: Candidate) -> Setting:
         """Return the setting of a candidate on this table."""
@@ -103,8 +109,11 @@ class TableAssessor:
 
     def quick(self, candidate: Candidate) -> Score:
         """Return a rough score from the strongest attack of each kind."""
-        judged = quick_judgement(self._subject, self.setting(candidate), self._first_look(candidate, 0), self._seed)
-        return Score(self._excess[candidate], judged.grade, judged.residual, judged.linkage)
+        return rough_score(self._excess[candidate], self.judged(candidate))
+
+    def judged(self, candidate: Candidate) -> Judgement:
+        """Return what the strongest attack of each kind makes of a candidate."""
+        return quick_judgement(self._subject, self.setting(candidate), self._first_look(candidate, 0), self._seed)
 
     def closer(self, candidate: Candidate) -> float:
         """Return the largest excess over several keys, from more starts and repetitions."""
@@ -169,6 +178,17 @@ def quick_judgement(subject: Subject, setting: Setting, released: Floats, seed: 
     known = [value for value, _ in residual_security(results, len(subject.names)) if value is not None]
     links = judged.linkage.rate if judged.linkage is not None else None
     return Judgement(judged.grade, float(np.median(known)) if known else 0.0, links)
+
+
+def rough_score(excess: float, judged: Judgement) -> Score:
+    """Return the score of a first look.
+
+    Parameters
+    ----------
+    excess : float
+    judged : Judgement
+    """
+    return Score(excess, judged.grade, judged.residual, judged.linkage)
 
 
 def score_of(trial: Trial) -> Score:

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from sfumato.auditing.grading import GRADES
-from sfumato.auditing.utility.yardstick import Yardstick
+from sfumato.core.errands import Errands
+from sfumato.core.passes import stop_if_asked
 from sfumato.core.sharing import shared_by
 from sfumato.core.tiles import in_order, workers
-from sfumato.exceptions import ParameterError, SfumatoError
+from sfumato.exceptions import ParameterError
 from sfumato.frames.frame import numeric_columns
 from sfumato.perturb.catalogue import method
 from sfumato.policy.model import Limits
 from sfumato.tuning.asked import PolicyLike, asked_policy, marked_table, policy_bounds, policy_setting
+from sfumato.tuning.attempts import ELSEWHERE, Attempts
 from sfumato.tuning.budget import time_left
-from sfumato.tuning.comparison import Compared, Comparison, LeftOut, compared, pareto_front
+from sfumato.tuning.comparison import Compared, Comparison, LeftOut, judged
 from sfumato.tuning.settings import KMEANS, Setting, catalogue_settings
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
-from sfumato.tuning.trial import (
-    ABOUT_DRAWN,
-    Trial,
-    attack_release,
-    measure,
-    quiet_threads,
-    release_trial,
-    takes_every_kind,
-    trial_key,
-)
+from sfumato.tuning.trial import ABOUT_DRAWN, quiet_threads, takes_every_kind
 
 Progress = Callable[[str, float], None]
 
@@ -122,48 +116,44 @@ def compare(
         notes += _numbers_notes(subjects[-1], others, full=bool(full))
     tell("clusters of the original", 0.0)
     runs = list(zip(subjects, [part for part in (full, rest) if part], strict=True))
-    trials: list[list[Trial]] = []
+    lines: list[list[Compared]] = []
     done = 0
     for subject, part in runs:
-        yardstick = Yardstick(
-            subject.values, clusters=clusters, n_init=10, repetitions=3, seed=seed, categories=subject.categories
-        )
-        trials.append([])
+        attempts = Attempts(subject, clusters, seed)
+        lines.append([])
 
-        def attempt(setting: Setting, subject: Subject = subject, yardstick: Yardstick = yardstick) -> Trial | LeftOut:
+        def attempt(setting: Setting, away: Errands) -> Compared | LeftOut:
             if left() < 0.0:
                 return LeftOut(label=setting.label, reason="no time left in the budget")
-            try:
-                return _try(subject, setting, yardstick, seed)
-            except SfumatoError as error:
-                return LeftOut(label=setting.label, reason=error.message)
+            return cast("Compared | LeftOut", away(setting))
 
         with quiet_threads(), shared_by(shared):
-            if budget is None:
-                yardstick.prepare(rescaled=True)
             # those that take long are begun first, so that nobody waits for one at the end; time asks them in order
             order = list(range(len(part)))
             if budget is None:
                 order.sort(key=lambda at: -method(part[at].method).passes)
-            results: dict[int, Trial | LeftOut] = {}
-            for at, found in zip(order, in_order([part[at] for at in order], attempt, shared), strict=True):
-                tell(part[at].label, done / len(settings))
-                done += 1
-                results[at] = found
+            results: dict[int, Compared | LeftOut] = {}
+            with Errands(ELSEWHERE, attempts.told, attempts, min(shared, len(part)), stop_if_asked) as away:
+                if budget is None:
+                    away.begin(shared)
+                    attempts.prepare()
+                asked = [part[at] for at in order]
+                for at, found in zip(order, in_order(asked, partial(attempt, away=away), shared), strict=True):
+                    tell(part[at].label, done / len(settings))
+                    done += 1
+                    results[at] = found
         found_in_order = [results[at] for at in range(len(part))]
-        trials[-1] += [found for found in found_in_order if isinstance(found, Trial)]
+        lines[-1] += [found for found in found_in_order if isinstance(found, Compared)]
         left_out += [found for found in found_in_order if isinstance(found, LeftOut)]
     tell("done", 1.0)
     tried = tuple(
-        compared(trial, method(trial.setting.method).name, best=best, numbers_only=bool(full) and number > 0)
-        for number, part in enumerate(trials)
-        for trial, best in zip(part, pareto_front(part), strict=True)
+        line for number, part in enumerate(lines) for line in judged(part, numbers_only=bool(full) and number > 0)
     )
     return Comparison(
         n_rows=subjects[0].n_rows,
         rows_measured=len(subjects[0].values),
         columns=subjects[0].names,
-        clusters=yardstick.clusters,
+        clusters=attempts.clusters,
         seed=seed,
         tried=tried,
         left_out=tuple(left_out),
@@ -205,10 +195,3 @@ def _numbers_notes(subject: Subject, others: Sequence[str], *, full: bool) -> li
         )
         return [marked, *(f"{note}, for methods that take numbers only" for note in told)]
     return [f"none of these methods takes other values than numbers, so left out: {without}", *told]
-
-
-def _try(subject: Subject, setting: Setting, yardstick: Yardstick, seed: int) -> Trial:
-    released = release_trial(subject, setting, trial_key(seed, 0))
-    useful = measure(yardstick, setting, released, rescaled=True)
-    found = attack_release(subject, setting, released, seed=seed)
-    return Trial(setting, useful, found)

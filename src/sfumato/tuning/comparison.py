@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from sfumato.auditing.grading import GRADES
+from sfumato.perturb.catalogue import method
 from sfumato.report.model import Frozen, Reported
 from sfumato.tuning.trial import Trial, keeps_columns
 
@@ -90,21 +91,13 @@ class Comparison(Reported):
         return f"Comparison({len(self.tried)} settings on {self.rows_measured} rows)"
 
 
-def compared(trial: Trial, name: str, *, best: bool, numbers_only: bool = False) -> Compared:
-    """Return a trial as a line of the comparison.
-
-    Parameters
-    ----------
-    name : str
-        Name of the class.
-    best, numbers_only : bool
-        See `Compared`.
-    """
+def compared(trial: Trial) -> Compared:
+    """Return a trial as a line of the comparison, of which nobody has said yet whether it is among the best."""
     privacy, useful = trial.audit.privacy, trial.useful
     return Compared(
-        label=trial.setting.label + (" (numbers)" if numbers_only else ""),
+        label=trial.setting.label,
         method=trial.setting.method,
-        name=name,
+        name=method(trial.setting.method).name,
         source=trial.setting.source,
         settings=_words(trial),
         grade=trial.audit.grade,
@@ -118,8 +111,7 @@ def compared(trial: Trial, name: str, *, best: bool, numbers_only: bool = False)
         residual=privacy.median_residual,
         weakest_residual=privacy.min_residual,
         linkage=trial.linkage,
-        best=best,
-        numbers_only=numbers_only,
+        best=False,
         cost_mean=useful.cost_mean,
     )
 
@@ -131,18 +123,34 @@ def _words(trial: Trial) -> str:
     return told if cost is None else f"{told}; centres cost {cost:.3f} times the best"
 
 
-def pareto_front(trials: Sequence[Trial]) -> list[bool]:
-    """Tell for each trial whether no other is at least as good in everything and better in something.
+def judged(lines: Sequence[Compared], *, numbers_only: bool) -> list[Compared]:
+    """Return lines that stand side by side, each of which says whether it is among the best.
+
+    Parameters
+    ----------
+    lines : sequence of Compared
+    numbers_only : bool
+        See `Compared`.
+    """
+    mark = " (numbers)" if numbers_only else ""
+    return [
+        line.model_copy(update={"label": line.label + mark, "best": best, "numbers_only": numbers_only})
+        for line, best in zip(lines, pareto_front(lines), strict=True)
+    ]
+
+
+def pareto_front(lines: Sequence[Compared]) -> list[bool]:
+    """Tell for each line whether no other is at least as good in everything and better in something.
 
     Everything is: grade, residual security of the median column, excess misclassification.
     """
     figures = [
         (
-            GRADES.index(trial.audit.grade),
-            -round(trial.audit.privacy.median_residual or 0.0, 4),
-            round(trial.useful.excess_mean, 4),
+            GRADES.index(line.grade),
+            -round(line.residual or 0.0, 4),
+            round(line.excess_mean, 4),
         )
-        for trial in trials
+        for line in lines
     ]
     return [
         not any(other != own and all(a <= b for a, b in zip(other, own, strict=True)) for other in figures)

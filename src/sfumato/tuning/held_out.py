@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from sfumato.auditing.grading import GRADES
 from sfumato.core.sharing import sharing_here
@@ -62,8 +61,8 @@ def confirm(
 ) -> list[Confirmed]:
     """Repeat the finalists, best first, with fresh keys and seeds, until one holds in every repetition.
 
-    A finalist that misses a limit once is not repeated further; where repetitions run side by side, later ones do not
-    count then.
+    A finalist that misses a limit once is not repeated further. Where repetitions run side by side, those of several
+    finalists if there are threads for them, later ones do not count then.
 
     Parameters
     ----------
@@ -83,15 +82,22 @@ def confirm(
     """
     out: list[Confirmed] = []
     won = False
-    for candidate, found in finalists:
+    threads = sharing_here()
+    together = max(1, threads // repetitions)  # finalists; what nobody has to know any more is done and left out
+    runs: Iterator[Score] = iter(())
+    for place, (candidate, found) in enumerate(finalists):
         scores: list[Score] = []
         if not won:
-            runs = in_order(range(repetitions), partial(repeat, candidate), sharing_here())
+            if place % together == 0:
+                asked = [(one, i) for one, _ in finalists[place : place + together] for i in range(repetitions)]
+                runs = in_order(asked, lambda job: repeat(*job), threads)
             for number in range(repetitions):
-                tell(candidate, number)
-                scores.append(next(runs))
-                if not holds(scores[-1], limit, min_grade):
+                missed = bool(scores) and not holds(scores[-1], limit, min_grade)
+                if missed and together == 1:
                     break
+                tell(candidate, number)
+                score = next(runs)
+                scores += [] if missed else [score]
         good = len(scores) == repetitions and all(holds(score, limit, min_grade) for score in scores)
         won = won or good
         out.append(Confirmed(candidate, found, tuple(scores), good))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from sfumato.core.keys import Key
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
 from sfumato.exceptions import DataError
-from sfumato.files.entire import number_frame, read_table
+from sfumato.files.entire import frame_bytes, frame_of_bytes, number_frame, read_table
 from sfumato.frames.counted import count_table
 from sfumato.frames.frame import all_columns, as_polars, is_dataframe, numeric_columns, read_frame, take_rows
 from sfumato.frames.gaps import incomplete
@@ -178,6 +178,26 @@ def read_subject(
     kinds = {names.index(name): kind for name, kind in counted.kinds.items()}
     told = (*roles, tuple(notes), kinds, held, counted.categories, gaps, whole, known, beside)
     return Subject(names, values, decimals, n_rows, *told)
+
+
+def subject_told(subject: Subject) -> Subject:
+    """Return a subject for another process: without a dataframe in it.
+
+    Parameters
+    ----------
+    subject : Subject
+    """
+    return subject if subject.beside is None else replace(subject, beside=frame_bytes(subject.beside))
+
+
+def subject_again(told: Subject) -> Subject:
+    """Return the subject that `subject_told` was given.
+
+    Parameters
+    ----------
+    told : Subject
+    """
+    return told if told.beside is None else replace(told, beside=frame_of_bytes(told.beside))
 
 
 def other_columns(table: Any, outside: Sequence[str] = ()) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from sfumato.tuning.policy_text import tuned_policy
 from sfumato.tuning.search import Searched, search
 from sfumato.tuning.settings import KMEANS, Setting
 from sfumato.tuning.space import candidates as candidate_stream
+from sfumato.tuning.spread import spread_over
 from sfumato.tuning.subject import MOST_ROWS, Subject, opened, other_columns, read_subject
 from sfumato.tuning.trial import ABOUT_DRAWN, EXCHANGE, draws_rows, quiet_threads
 from sfumato.tuning.tuned import DialPoint, Finalist, Tried, Tuned, figures_of
@@ -153,13 +154,14 @@ def tune(
     told: dict[str, Any] = {"identifier": identifier, "keep": keep, "max_rows": max_rows, "seed": seed}
     subject = read_subject(table, **told, every_kind=every_kind, bounds=policy_bounds(wanted))
     tell("clusters of the original", 0.0)
-    with quiet_threads(), shared_by(workers(threads, n_jobs)):
-        assess = TableAssessor(subject, clusters, seed, limit, fixed)
+    shared = workers(threads, n_jobs)
+    assess = TableAssessor(subject, clusters, seed, limit, fixed)
+    with quiet_threads(), shared_by(shared), spread_over(assess, shared if budget is None else 1) as spread:
         if budget is None:
             assess.prepare()
         found = search(
             candidate_stream(seed, names),
-            assess,
+            spread,
             limit=limit,
             time_left=left,
             most=candidates,
@@ -175,7 +177,7 @@ def tune(
 
         confirmed = confirm(
             found.finalists,
-            assess.repeat,
+            spread.repeat,
             limit=limit,
             min_grade=min_grade,
             repetitions=REPETITIONS,

@@ -195,11 +195,29 @@ def original_optima(
         optima = yield from optima_plan(table, k, starts, seeds, begun=begun)
         often = partial(kmeans_from, table.points, optima.centres[likeliest(optima, tries)])
         found = optima, (yield [Task(10.0 * table.points.size * k, often)])[0]
-        with _keeping:
+        learn_optima([(asked, found)])
+    return found
+
+
+def known_optima() -> list[tuple[Any, ...]]:
+    """Return what is known of originals, to be learnt by another process."""
+    with _keeping:
+        return list(_known.items())
+
+
+def learn_optima(known: Sequence[tuple[Any, ...]]) -> None:
+    """Keep what has been found of originals, for a while.
+
+    Parameters
+    ----------
+    known : sequence
+        Of `known_optima`.
+    """
+    with _keeping:
+        for asked, found in known:
             while _known and (len(_known) >= _MOST_KNOWN or sum(map(_cells, _known.values())) > _MOST_CELLS):
                 _known.pop(next(iter(_known)))
             _known[asked] = found
-    return found
 
 
 def _cells(kept: tuple[Optima, Found]) -> int:

@@ -1,0 +1,242 @@
+"""Work that processes do beside this one: threads that run Python wait for one another, processes do not.
+
+A process is the same interpreter with the same library, and nothing of the caller's script. What it is told and what it
+answers goes through a pipe of its own as plain values (`core/travel.py`): no file, no name that others can open, no
+pickle. It ends with the pipe, however this process ends. What it cannot do is done here: an error is raised by the
+very work that fails, not by a report of it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, Self
+
+from sfumato.core.sharing import shared_by
+from sfumato.core.system import memory
+from sfumato.core.things import named, put_together, taken_apart
+from sfumato.core.travel import pack, unpack
+from sfumato.exceptions import SfumatoWarning
+
+Work = Callable[[Any], Any]
+_RUN = "import sys; from sfumato.core.errands import serve; serve(sys.argv[1])"
+_LOOK = 0.2  # seconds after which whoever waits for an answer looks whether somebody has asked to stop
+_BYTES = 400 << 20  # of memory for a process: the libraries, and a few copies of a small table
+_COPIES = 8  # of what it is told
+_SHARE = 0.5  # of the memory, at most
+FEW = 4  # threads that get along without processes: what a process costs to begin is two seconds of a processor
+
+
+class Errands:
+    """Processes that do one kind of work, begun when they are needed and ended with the block.
+
+    Parameters
+    ----------
+    kind : str
+        "module:function" of this library: the function is told what `told` returns, and returns what does the work of
+        an item.
+    told : callable
+        Returns what all items have in common: plain values and things (`core/things.py`); asked when it is needed.
+    here : callable
+        Does the work of an item in this process: from things and plain values to the same.
+    most : int
+        Processes, at most. With 4 threads or fewer there are none.
+    check : callable, optional
+        Raises when somebody has asked to stop.
+
+    Examples
+    --------
+    >>> with Errands("sfumato.core.errands:adding", lambda: 2, lambda item: item + 2, 5) as work:
+    ...     work(3), work.done_elsewhere
+    (5, 1)
+    """
+
+    def __init__(
+        self, kind: str, told: Callable[[], Any], here: Work, most: int, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self._kind, self._tell, self._here, self._check = kind, told, here, check
+        self._told: bytes | None = None
+        room = int(_SHARE * memory() / _BYTES)
+        self._most = min(most, room) if most > FEW and os.name == "posix" and sys.executable else 0
+        self._idle: SimpleQueue[_Process] = SimpleQueue()
+        self._begun: list[_Process] = []
+        self._lock, self._over = Lock(), False
+        self.done_elsewhere = 0
+
+    def __call__(self, item: Any) -> Any:
+        """Return what the work of an item comes to; called by as many threads as there are processes at most."""
+        process = self._taken()
+        if process is None:
+            return self._here(item)
+        try:
+            done, found = process.ask(self._common(), item, self._check)
+        except BaseException as error:  # it has ended, or is at work on what nobody waits for any more
+            process.end()
+            if self._over or not isinstance(error, _EndedError):
+                raise
+            return self._here(item)
+        self._idle.put(process)
+        if not done:
+            return self._here(item)
+        with self._lock:
+            self.done_elsewhere += 1
+        return found
+
+    def begin(self, count: int) -> None:
+        """Begin so many processes now: they load what they need while this one does something else.
+
+        Parameters
+        ----------
+        count : int
+        """
+        for _ in range(min(count, self._most) - len(self._begun)):
+            process = self._another()
+            if process is not None:
+                self._idle.put(process)
+
+    def _common(self) -> bytes:
+        with self._lock:
+            if self._told is None:
+                self._told = pack(taken_apart(self._tell()))
+                self._most = max(1, min(self._most, int(_SHARE * memory() / (_BYTES + _COPIES * len(self._told)))))
+            return self._told
+
+    def _taken(self) -> _Process | None:
+        with suppress(Empty):
+            return self._idle.get_nowait()
+        return self._another()
+
+    def _another(self) -> _Process | None:
+        with self._lock:
+            if self._over or len(self._begun) >= self._most:
+                return None
+            try:
+                self._begun.append(_Process(self._kind))
+            except (OSError, MemoryError):
+                self._most = len(self._begun)
+                return None
+            return self._begun[-1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._over = True
+            for process in self._begun:
+                process.end()
+
+
+class _EndedError(Exception):
+    """A process has ended before its answer: for want of memory perhaps, or because it was ended."""
+
+
+@contextmanager
+def _as_ended() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, ValueError) as error:  # also: what is read or written is closed
+        raise _EndedError from error
+
+
+class _Process:
+    """A process that is told something once, and answers item after item."""
+
+    def __init__(self, kind: str) -> None:
+        places = os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
+        self._process = subprocess.Popen(  # noqa: S603  # this interpreter, and nothing of the caller's
+            [sys.executable, "-c", _RUN, kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": places},
+        )
+        self._knows = False
+
+    def ask(self, common: bytes, item: Any, check: Callable[[], None]) -> tuple[bool, Any]:
+        """Return whether the item was done, and what it came to."""
+        asked: Any = self._process.stdin
+        answers: Any = self._process.stdout
+        messages = [pack(taken_apart(item))] if self._knows else [common, pack(taken_apart(item))]
+        with _as_ended():
+            for message in messages:
+                _send(asked, message)
+        self._knows = True
+        while True:
+            with _as_ended():
+                if select.select([answers], [], [], _LOOK)[0]:
+                    break
+            check()
+        with _as_ended():
+            done, found = unpack(_received(answers))
+        return done, put_together(found)
+
+    def end(self) -> None:
+        """End it at once, whatever it does: it has made nothing that would be left behind."""
+        with suppress(OSError):
+            self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # what was not yet written has no reader
+                    pipe.close()
+        self._process.wait()
+
+
+def _send(pipe: Any, message: bytes) -> None:
+    pipe.write(len(message).to_bytes(8, "little"))
+    pipe.write(message)
+    pipe.flush()
+
+
+def _received(pipe: Any) -> bytes:
+    length = pipe.read(8)
+    if len(length) < 8:
+        raise EOFError
+    message: bytes = pipe.read(int.from_bytes(length, "little"))
+    if len(message) < int.from_bytes(length, "little"):
+        raise EOFError
+    return message
+
+
+def serve(kind: str) -> None:
+    """Answer through the standard streams until they end; what a process that runs errands does.
+
+    Parameters
+    ----------
+    kind : str
+        See `Errands`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gave the errand ends it
+    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDWR), 1)  # what a library prints is no answer
+    with suppress(EOFError, OSError), shared_by(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SfumatoWarning)
+        warnings.filterwarnings("ignore", message="Number of distinct clusters")
+        begin = named(kind)  # loads what it needs before it is told anything
+        work = begin(put_together(unpack(_received(asked))))
+        while True:
+            item = put_together(unpack(_received(asked)))
+            try:
+                answer = True, work(item)
+            except Exception:  # noqa: BLE001  # who gave the errand does it, and meets the error
+                answer = False, None
+            _send(answers, pack(taken_apart(answer)))
+
+
+def adding(told: Any) -> Work:
+    """Return the work of adding a number: the example of an errand.
+
+    Parameters
+    ----------
+    told : number
+    """
+    return lambda item: item + told

@@ -1,0 +1,137 @@
+"""Errands: what other processes do is what this one would do, and nothing of them is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sfumato.core.errands import Errands
+from sfumato.core.things import put_together, taken_apart
+from sfumato.core.travel import pack, unpack
+from sfumato.exceptions import DataError, ParameterError
+from sfumato.tuning.comparison import LeftOut
+from sfumato.tuning.search import Score
+from sfumato.tuning.settings import Setting
+
+ADDING = "sfumato.core.errands:adding"
+MANY = 5
+
+
+class _Asked:
+    """Work of this process that counts."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, item: Any) -> Any:
+        self.times += 1
+        return item + 2
+
+
+def test_processes_do_what_this_one_would_do() -> None:
+    here = _Asked()
+    with Errands(ADDING, lambda: 2, here, MANY) as work:
+        assert [work(item) for item in (1, 2.5, np.array([1.0, np.nan]).sum())][:2] == [3, 4.5]
+        assert work.done_elsewhere == 3
+    assert here.times == 0
+
+
+def test_few_threads_need_no_process() -> None:
+    here = _Asked()
+    with Errands(ADDING, lambda: 2, here, 4) as work:
+        work.begin(4)
+        assert work(1) == 3
+        assert not work._begun
+    assert here.times == 1
+
+
+def test_an_error_is_met_by_the_work_that_has_it() -> None:
+    def here(item: Any) -> Any:
+        raise ParameterError(f"not {type(item).__name__}", hint="a number")
+
+    with Errands(ADDING, lambda: 2, here, MANY) as work, pytest.raises(ParameterError, match="not str") as error:
+        work("text")
+    assert error.value.hint == "a number"
+
+
+def test_the_work_of_a_process_that_dies_is_done_here() -> None:
+    here = _Asked()
+    with Errands(ADDING, lambda: 2, here, MANY) as work:
+        assert work(1) == 3
+        for process in work._begun:
+            process._process.kill()
+        assert work(5) == 7
+    assert here.times == 1
+
+
+def test_whoever_stops_waits_for_nobody() -> None:
+    asked: list[int] = []
+
+    def check() -> None:
+        asked.append(1)
+        raise ParameterError("stopped")
+
+    here = _Asked()
+    with Errands(ADDING, lambda: 2, here, MANY, check) as work:
+        work.begin(1)
+        os.kill(work._begun[0]._process.pid, signal.SIGSTOP)  # it would never answer
+        with pytest.raises(ParameterError, match="stopped"):
+            work(1)
+        assert work._begun[0]._process.returncode == -signal.SIGKILL
+    assert asked
+    assert not here.times
+
+
+def test_what_is_told_is_seen_by_nobody() -> None:
+    secret = "an-original-value-17.25"
+    with Errands(ADDING, lambda: secret, _Asked(), MANY) as work:
+        assert work("?") == "?" + secret
+        place = Path(f"/proc/{work._begun[0]._process.pid}")
+        assert secret.encode() not in (place / "cmdline").read_bytes() + (place / "environ").read_bytes()
+
+
+def test_processes_end_with_whoever_began_them(tmp_path: Path) -> None:
+    program = (
+        "from sfumato.core.errands import Errands\n"
+        f"with Errands({ADDING!r}, lambda: 2, None, 5) as work:\n"
+        "    work(1)\n"
+        "    print(work._begun[0]._process.pid, flush=True)\n"
+        "    input()\n"
+    )
+    places = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=places, cwd=tmp_path
+    )
+    assert parent.stdout is not None
+    child = Path(f"/proc/{int(parent.stdout.readline())}")
+    assert child.exists()
+    parent.kill()
+    parent.communicate()
+    while child.exists() and ") Z " not in (child / "stat").read_text():
+        time.sleep(0.05)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        Setting("adp", {"scale": 0.1, "offsets": (1, 2.5)}, "paper", Setting("rdp")),
+        [Score(0.5, "A", float("inf"), None)],
+        {"left": LeftOut(label="a", reason="b")},
+    ],
+)
+def test_things_come_back(thing: Any) -> None:
+    assert put_together(unpack(pack(taken_apart(thing)))) == thing
+
+
+def test_only_classes_of_this_library_are_made() -> None:
+    with pytest.raises(DataError, match="not a module of this library"):
+        put_together({"": "subprocess:Popen", "args": "true"})
