@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.core.errands import Errands
-from sfumato.core.things import put_together, taken_apart
+from sfumato.core.errands.processes import Errands
+from sfumato.core.errands.things import put_together, taken_apart
 from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import DataError, ParameterError
 from sfumato.tuning.comparison import LeftOut
 from sfumato.tuning.search import Score
 from sfumato.tuning.settings import Setting
 
-ADDING = "sfumato.core.errands:adding"
+ADDING = "sfumato.core.errands.processes:adding"
 MANY = 5
 
 
@@ -100,7 +100,7 @@ def test_what_is_told_is_seen_by_nobody() -> None:
 
 def test_processes_end_with_whoever_began_them(tmp_path: Path) -> None:
     program = (
-        "from sfumato.core.errands import Errands\n"
+        "from sfumato.core.errands.processes import Errands\n"
         f"with Errands({ADDING!r}, lambda: 2, None, 5) as work:\n"
         "    work(1)\n"
         "    print(work._begun[0]._process.pid, flush=True)\n"

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import sfumato as sf
-from sfumato.core.errands import Errands
+from sfumato.core.errands.processes import Errands
 
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
 TABLE = pl.DataFrame(load_iris().data, schema=NAMES).with_columns(bed=pl.Series([f"b{1 + i % 5}" for i in range(150)]))

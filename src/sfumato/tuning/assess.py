@@ -11,7 +11,7 @@ import numpy as np
 from sfumato._arrays import Floats
 from sfumato.auditing.privacy import residual_security
 from sfumato.auditing.session import AuditSession
-from sfumato.auditing.utility.comparisons import known_optima
+from sfumato.auditing.utility.known import known_optima
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.metrics import variance_security
 from sfumato.tuning.search import Score

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.auditing.utility.comparisons import known_optima, learn_optima
+from sfumato.auditing.utility.known import known_optima, learn_optima
 from sfumato.auditing.utility.yardstick import Yardstick
 from sfumato.exceptions import SfumatoError
 from sfumato.tuning.comparison import Compared, LeftOut, compared

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from sfumato.auditing.grading import GRADES
-from sfumato.core.errands import Errands
+from sfumato.core.errands.processes import Errands
 from sfumato.core.passes import stop_if_asked
 from sfumato.core.sharing import shared_by
 from sfumato.core.tiles import in_order, workers

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-from sfumato.auditing.utility.comparisons import learn_optima
-from sfumato.core.errands import Errands
+from sfumato.auditing.utility.known import learn_optima
+from sfumato.core.errands.processes import Errands
 from sfumato.core.passes import stop_if_asked
 from sfumato.tuning.assess import Judgement, TableAssessor, rough_score
 from sfumato.tuning.search import Score

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 from sfumato._arrays import Flags, Floats
 from sfumato.auditing.utility.by_centres import DRAWN_ROWS, carried, cost_by_centres, on_original
 from sfumato.auditing.utility.clusterings import Found, chameleon_labels, kmeans_from, ward_labels
-from sfumato.auditing.utility.luck import Expected, chances_of, expect, likeliest
+from sfumato.auditing.utility.known import original_optima
+from sfumato.auditing.utility.luck import Expected, chances_of, expect
 from sfumato.auditing.utility.optima import Optima, Table, optima_plan
 from sfumato.auditing.utility.rescaling import Rescaling, release_rescaling
 from sfumato.auditing.utility.result import ClusteringAgreement, Excess, agreement, excess, found_agreement
@@ -30,9 +30,6 @@ LARGE = 3_000  # rows of which a headline must not hang on the seed
 MORE_STARTS = 3  # times as many where the first ones leave it open what is found
 _UNSURE = 0.02  # half of the interval of what is lost, beyond which they do
 _NOISE = 0.01  # of a standard deviation: what it changes is the floor of clusterers that repeat themselves
-_MOST_KNOWN, _MOST_CELLS = 128, 20_000_000
-_known: dict[tuple[Any, ...], tuple[Optima, Found]] = {}
-_keeping = threading.Lock()
 OTHER_COLUMNS = "the released columns are not those of the original"
 
 
@@ -173,55 +170,6 @@ def compare_all(
 def _alone(work: Callable[[], Rows], size: float) -> Plan[Rows]:
     found: list[Rows] = yield [Task(size, work)]
     return found[0]
-
-
-def original_optima(
-    table: Table, k: int, starts: int, seeds: tuple[int, int], tries: int, begun: Optima | None = None
-) -> Plan[tuple[Optima, Found]]:
-    """Return the plan of the optima of an original, and the one that is found most often, at its fixed point.
-
-    They are kept in the process for a while: several scalings and several releases are held against them.
-
-    Parameters
-    ----------
-    table, k, starts, seeds, begun
-        See `optima_plan`.
-    tries : int
-        Starts of a miner.
-    """
-    asked = (table.digest, k, starts, seeds, tries)
-    found = _known.get(asked)
-    if found is None:
-        optima = yield from optima_plan(table, k, starts, seeds, begun=begun)
-        often = partial(kmeans_from, table.points, optima.centres[likeliest(optima, tries)])
-        found = optima, (yield [Task(10.0 * table.points.size * k, often)])[0]
-        learn_optima([(asked, found)])
-    return found
-
-
-def known_optima() -> list[tuple[Any, ...]]:
-    """Return what is known of originals, to be learnt by another process."""
-    with _keeping:
-        return list(_known.items())
-
-
-def learn_optima(known: Sequence[tuple[Any, ...]]) -> None:
-    """Keep what has been found of originals, for a while.
-
-    Parameters
-    ----------
-    known : sequence
-        Of `known_optima`.
-    """
-    with _keeping:
-        for asked, found in known:
-            while _known and (len(_known) >= _MOST_KNOWN or sum(map(_cells, _known.values())) > _MOST_CELLS):
-                _known.pop(next(iter(_known)))
-            _known[asked] = found
-
-
-def _cells(kept: tuple[Optima, Found]) -> int:
-    return sum(labels.size for labels in kept[0].labels)
 
 
 def _before(study: Study, scaling: str, k: int, starts: int, begun: Luck | None = None) -> Plan[tuple[Optima, Found]]:

@@ -20,7 +20,7 @@ def named(place: str) -> Any:
 
     Examples
     --------
-    >>> named("sfumato.core.things:named") is named
+    >>> named("sfumato.core.errands.things:named") is named
     True
     """
     module, _, name = place.partition(":")

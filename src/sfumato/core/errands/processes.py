@@ -21,14 +21,14 @@ from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any, Self
 
+from sfumato.core.errands.things import named, put_together, taken_apart
 from sfumato.core.sharing import shared_by
 from sfumato.core.system import memory
-from sfumato.core.things import named, put_together, taken_apart
 from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import SfumatoWarning
 
 Work = Callable[[Any], Any]
-_RUN = "import sys; from sfumato.core.errands import serve; serve(sys.argv[1])"
+_RUN = "import sys; from sfumato.core.errands.processes import serve; serve(sys.argv[1])"
 _LOOK = 0.2  # seconds after which whoever waits for an answer looks whether somebody has asked to stop
 _BYTES = 400 << 20  # of memory for a process: the libraries, and a few copies of a small table
 _COPIES = 8  # of what it is told
@@ -45,7 +45,7 @@ class Errands:
         "module:function" of this library: the function is told what `told` returns, and returns what does the work of
         an item.
     told : callable
-        Returns what all items have in common: plain values and things (`core/things.py`); asked when it is needed.
+        Returns what all items have in common, plain values and things (`things.py`); asked when it is needed.
     here : callable
         Does the work of an item in this process: from things and plain values to the same.
     most : int
@@ -55,7 +55,7 @@ class Errands:
 
     Examples
     --------
-    >>> with Errands("sfumato.core.errands:adding", lambda: 2, lambda item: item + 2, 5) as work:
+    >>> with Errands("sfumato.core.errands.processes:adding", lambda: 2, lambda item: item + 2, 5) as work:
     ...     work(3), work.done_elsewhere
     (5, 1)
     """

@@ -1,0 +1,1 @@
+"""Work that other processes do, and how it comes to them."""
