@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.auditing.utility import comparisons
+from sfumato.auditing.utility import known
 from sfumato.datasets import CONFIDENTIAL, demo_table
 
 DRAW = np.random.default_rng(11)
@@ -22,7 +22,7 @@ def test_an_audit_is_the_same_json_for_any_number_of_threads() -> None:
     released = sf.perturb.CorrelatedNoise(insecure_seed=1).fit_transform(TABLE)
     found = []
     for threads in (1, 16):
-        comparisons._known.clear()
+        known._known.clear()
         found.append(
             sf.audit(TABLE, released, clusters=[2, 3], known_rows=9, effort="quick", threads=threads).to_json()
         )
@@ -56,7 +56,7 @@ def test_an_audit_of_normal_effort_is_the_same_json_on_any_threads_and_beside_bu
         released = method.fit_transform(table)
 
     def told(threads: int) -> str:
-        comparisons._known.clear()
+        known._known.clear()
         return sf.audit(table, released, method=method, threads=threads).to_json()
 
     first = told(1)

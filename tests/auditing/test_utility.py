@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
-from sfumato.auditing.utility import comparisons
+from sfumato.auditing.utility import known
 from sfumato.auditing.utility.clusterings import kmeans_from, ward_labels
 from sfumato.auditing.utility.comparisons import MORE_STARTS, MOST_CHAMELEON_ROWS, luck_of, prepare_study
 from sfumato.auditing.utility.luck import compare, expect
@@ -275,7 +275,7 @@ def test_any_number_of_threads_gives_the_same_figures():
     noisy = table + 0.5 * np.random.default_rng(3).normal(size=table.shape)
     found = []
     for cores in (1, 3):
-        comparisons._known.clear()
+        known._known.clear()
         with shared_by(cores):
             found.append(measure_utility(table, noisy, clusters=[2, 3, 4], **QUICK))
     assert found[0] == found[1]

@@ -26,6 +26,7 @@ _BLOCK = 512
 _USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they would keep nothing
 _SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
 _MARKED = 1000  # what a label is worth that a tree gives: a few rows of another cluster change its scatter too much
+_EVEN = 0.5  # of the rows that an atom has on average: fewer would stand out
 _STEP = 0.85  # atoms that are left when too little residual security is
 
 
@@ -39,7 +40,8 @@ class Detail:
         Most atoms, as a share of the rows: about the chance to link a person who is known in full. Tables of less than
         5,000 rows may have more, by the square root of what is missing.
     rows : int
-        Fewest rows of an atom.
+        Fewest rows of an atom, or half as many as it has on average where that is more: nobody should be linked much
+        more easily than the others are.
     residual : float
         Share of the median column's variance that must be left inside atoms. Where that would cost more labels than
         `loss` allows it is given up, and the release says so.
@@ -58,7 +60,7 @@ class Detail:
 
 DETAILS: Mapping[str, Detail] = {
     "coarse": Detail(0.01, 20, 0.25, 0.04, 24.0),
-    "medium": Detail(0.03, 8, 0.15, 0.02, 18.0),
+    "medium": Detail(0.03, 10, 0.15, 0.02, 18.0),
     "fine": Detail(0.08, 5, 0.05, 0.01, 6.0),
 }
 
@@ -124,8 +126,8 @@ class Joined:
 def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], float]) -> tuple[Atoms, Joined]:
     """Return the atoms after small ones have joined others, and the figures.
 
-    Clusters of fewer than `detail.rows` rows are left alone: who joins another cluster would take theirs away, and with
-    it one of the centres that k-means has to give.
+    Atoms of a cluster that has fewer rows than an atom must have join one another only: who joins another cluster would
+    take theirs away, and with it one of the centres that k-means has to give.
 
     Parameters
     ----------
@@ -135,11 +137,19 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
     """
     n = int(atoms.counts.sum())
     most = max(1, int(detail.atoms * n * max(1.0, (_USUAL_ROWS / n) ** 0.5)))
-    labels = atoms.clusters
-    joining = _Joining(labels, atoms.counts, _weights(atoms.named), _lonely(atoms, detail.rows))
-    home = tried = joining.run(most, detail.rows).home(detail.rows)
+    least = max(detail.rows, int(_EVEN * n / most))
+    labels, lonely = atoms.clusters, _lonely(atoms, least)
+    joining = _Joining(labels, atoms.counts, _weights(atoms.named), lonely.any(axis=1))
+    company = joining.in_company(lonely, least)
+
+    def ends() -> Integers:
+        return np.where(lonely.any(axis=1), company, joining.home(least))
+
+    joining.run(most, least)
+    home = tried = ends()
     while _loss(atoms, tried) <= detail.loss and residual(tried) < detail.residual and len(joining) > 1:
-        tried = joining.run(int(len(joining) * _STEP), detail.rows).home(detail.rows)
+        joining.run(int(len(joining) * _STEP), least)
+        tried = ends()
     if _loss(atoms, tried) <= detail.loss:  # otherwise labels would be given up in vain
         home = tried
     left = residual(home)
@@ -169,10 +179,10 @@ def joined(atoms: Atoms, home: Integers) -> Atoms:
 
 
 def _lonely(atoms: Atoms, least: int) -> Flags:
-    """Return which atoms lie in a cluster of fewer rows than some."""
-    lonely = np.zeros(len(atoms), dtype=bool)
-    for labels, size in zip(atoms.named.merged(atoms.labels).T, atoms.named.sizes, strict=True):
-        lonely |= np.bincount(labels, weights=atoms.counts, minlength=size)[labels] < least
+    """Return in which clusterings an atom lies in a cluster of fewer rows than some, shape (a, clusterings)."""
+    lonely = np.zeros(atoms.clusters.shape, dtype=bool)
+    for index, (labels, size) in enumerate(zip(atoms.named.merged(atoms.labels).T, atoms.named.sizes, strict=True)):
+        lonely[:, index] = np.bincount(labels, weights=atoms.counts, minlength=size)[labels] < least
     return lonely
 
 
@@ -234,6 +244,32 @@ class _Joining:
             heappush(self._heap, (int(self._counts[target]), int(target)))
             left -= 1
         return self
+
+    def in_company(self, lonely: Flags, least: int) -> Integers:
+        """Return where atoms of small clusters end: the smallest one joins another that is in the same small clusters.
+
+        Parameters
+        ----------
+        lonely : array of shape (a, clusterings), bool
+            In which clusterings an atom lies in a cluster of fewer rows than an atom must have.
+        least : int
+        """
+        home, counts = np.arange(len(self._rows)), self._rows.copy()
+        left = set(np.flatnonzero(lonely.any(axis=1)).tolist())
+        for atom in sorted(left, key=lambda one: (int(self._rows[one]), one)):
+            own = lonely[atom]
+            others = np.array(sorted(left - {atom}), dtype=np.int64)
+            labels = self._labels[own]
+            others = others[(labels[:, others] == labels[:, [atom]]).all(axis=0)]
+            if counts[atom] >= least or not len(others):
+                continue
+            target = int(self._nearest(np.array([atom]), others)[0])
+            left.remove(atom)
+            counts[target] += counts[atom]
+            home[atom] = target
+        while (home[home] != home).any():
+            home = home[home]
+        return home
 
     def home(self, least: int) -> Integers:
         """Return where every atom ends: where it came with others, or where more of its labels are.
