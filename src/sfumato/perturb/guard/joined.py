@@ -26,7 +26,7 @@ _BLOCK = 512
 _USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they would keep nothing
 _SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
 _MARKED = 1000  # what a label is worth that a tree gives: a few rows of another cluster change its scatter too much
-_EVEN = 0.5  # of the rows that an atom has on average: fewer would stand out
+_LEAST_ROWS, _IN_ROWS = 10, 50  # fewest rows of an atom of a small table: one in so many of all
 _STEP = 0.85  # atoms that are left when too little residual security is
 
 
@@ -40,8 +40,8 @@ class Detail:
         Most atoms, as a share of the rows: about the chance to link a person who is known in full. Tables of less than
         5,000 rows may have more, by the square root of what is missing.
     rows : int
-        Fewest rows of an atom, or half as many as it has on average where that is more: nobody should be linked much
-        more easily than the others are.
+        Fewest rows of an atom. The levels take half as many as an atom has on average in a large table, for nobody
+        should be linked much more easily than the others are; in a small table a fiftieth of its rows, ten at least.
     residual : float
         Share of the median column's variance that must be left inside atoms. Where that would cost more labels than
         `loss` allows it is given up, and the release says so.
@@ -59,25 +59,32 @@ class Detail:
 
 
 DETAILS: Mapping[str, Detail] = {
-    "coarse": Detail(0.01, 20, 0.25, 0.04, 24.0),
-    "medium": Detail(0.03, 10, 0.15, 0.02, 18.0),
-    "fine": Detail(0.08, 5, 0.05, 0.01, 6.0),
+    "coarse": Detail(0.01, 50, 0.25, 0.04, 24.0),
+    "medium": Detail(0.03, 16, 0.15, 0.02, 18.0),
+    "fine": Detail(0.08, 6, 0.05, 0.01, 6.0),
 }
 
 
-def detail_of(wanted: str | Mapping[str, Any]) -> Detail:
+def detail_of(wanted: str | Mapping[str, Any], n_rows: int | None = None) -> Detail:
     """Return the limits of "coarse", "medium" or "fine", or those of a level ("medium") with some numbers changed.
+
+    Parameters
+    ----------
+    n_rows : int, optional
+        Rows of the table: levels ask for fewer rows of an atom where the table has few itself.
 
     Examples
     --------
     >>> detail_of({"atoms": 0.02}).atoms, detail_of({"level": "coarse", "atoms": 0.02}).rows
-    (0.02, 20)
+    (0.02, 50)
     """
     given = {"level": wanted} if isinstance(wanted, str) else dict(wanted)
     level = given.pop("level", "medium")
     if level not in DETAILS:
         raise ParameterError(f"there is no detail {level!r}", hint=", ".join(DETAILS))
     usual = asdict(DETAILS[level])
+    if n_rows is not None:
+        usual["rows"] = min(usual["rows"], max(_LEAST_ROWS, n_rows // _IN_ROWS))
     for name, value in given.items():
         if name not in usual or isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise ParameterError(
@@ -137,13 +144,15 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
     """
     n = int(atoms.counts.sum())
     most = max(1, int(detail.atoms * n * max(1.0, (_USUAL_ROWS / n) ** 0.5)))
-    least = max(detail.rows, int(_EVEN * n / most))
+    least = detail.rows
     labels, lonely = atoms.clusters, _lonely(atoms, least)
-    joining = _Joining(labels, atoms.counts, _weights(atoms.named), lonely.any(axis=1))
+    apart: Flags = np.logical_or.reduce(lonely, axis=1)
+    joining = _Joining(labels, atoms.counts, _weights(atoms.named), apart)
     company = joining.in_company(lonely, least)
 
     def ends() -> Integers:
-        return np.where(lonely.any(axis=1), company, joining.home(least))
+        home: Integers = np.where(apart, company, joining.home(least))
+        return home
 
     joining.run(most, least)
     home = tried = ends()

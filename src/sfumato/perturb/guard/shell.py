@@ -383,4 +383,5 @@ class GuardShell(Perturber):
     def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""
         inside = space.enter(np.ascontiguousarray(sample.T))
-        return join_atoms(atoms, detail_of(self.detail), Inside(space.steps(inside), atoms.of(inside)).residual)
+        detail = detail_of(self.detail, int(atoms.counts.sum()))
+        return join_atoms(atoms, detail, Inside(space.steps(inside), atoms.of(inside)).residual)

@@ -71,7 +71,7 @@ class AtomMixing(GuardShell):
         How finely the ladder may cut the table, or limits of one's own: `atoms` (most groups of like rows, as a share
         of the rows), `rows` (fewest rows of a group), `residual` (share of the median column's variance that must be
         left inside groups), `loss` (share of the labels that may be given up for that), `people` (deviations by which
-        the sum of a group is moved, against one person's influence). Default: "medium", which is 0.03, 10, 0.15, 0.02
+        the sum of a group is moved, against one person's influence). Default: "medium", which is 0.03, 16, 0.15, 0.02
         and 18.
     min_atom : int
         Smallest atom, in rows, whose mean is kept. Default: 5.
