@@ -154,8 +154,9 @@ class _Process:
             stderr=subprocess.DEVNULL,
             bufsize=0,
         )
-        self._asked: Any = self._process.stdin
-        self._answers: Any = self._process.stdout
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._asked, self._answers = self._process.stdin, self._process.stdout
         for pipe in (self._asked, self._answers):
             os.set_blocking(pipe.fileno(), False)
         self._talks = Lock()  # held while a pipe is in use: the number of a closed one may be the next file
