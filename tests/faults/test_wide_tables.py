@@ -14,6 +14,9 @@ import pytest
 import sfumato as sf
 from sfumato.attack import run_attack
 from sfumato.attack.engine.blocks import WIDE, WIDE_ATOM
+from sfumato.attack.linkage.traces import Trace
+from sfumato.auditing import small_traces
+from sfumato.auditing.aligned import align_tables
 from sfumato.auditing.canaries import run_canaries
 from sfumato.core.relations import MOST_PAIRS
 from sfumato.files.opening import open_source
@@ -143,6 +146,24 @@ def test_canaries_of_a_wide_table_are_turned_in_blocks(monkeypatch: pytest.Monke
     found = {one.name: one.passed for one in run_canaries(table(WIDE + 100).to_numpy())}
     assert max(sizes) == WIDE
     assert (found["identity copy"], found["rotation"]) == (True, None)
+
+
+def test_traces_of_a_wide_table_are_held_against_its_next_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_traces, "_LOOKS", 5_000)
+
+    def looks(width: int) -> int:
+        rng = np.random.default_rng(0)
+        whole = rng.integers(0, 1000, (600, width)).astype(float)
+        released = np.rint(rng.normal(500, 300, whole.shape))
+        tables = align_tables(whole, released)
+        return calls(lambda: small_traces.measure_small_traces(tables), of="_says")
+
+    few, many = looks(12), looks(120)
+    assert 0 < few <= 10_000
+    assert 0 < many <= 10_000
+    traces: Any = [Trace(column, "last digit", np.zeros(3, dtype=np.int64)) for column in range(100)]
+    assert [one.column for one in small_traces._Near(traces, 200, 100).of(98)] == [98, 99, *range(23)]
+    assert small_traces._Near(traces[:5], 200, 5).of(3) == traces[:5]
 
 
 def categories(width: int) -> Any:
