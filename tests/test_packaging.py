@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import sfumato as sf
 
@@ -42,3 +45,41 @@ def test_the_changelog_has_the_usual_form() -> None:
     assert heads[0] == "[Unreleased]"
     kinds = [line.removeprefix("### ") for line in text.splitlines() if line.startswith("### ")]
     assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_lock_holds_what_is_asked_for_and_nothing_without_a_hash() -> None:
+    text = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+    locked = dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, flags=re.MULTILINE))
+    groups, extras = PYPROJECT["dependency-groups"], PYPROJECT["project"]["optional-dependencies"]
+    lists = [PYPROJECT["project"]["dependencies"], *extras.values(), groups["dev"], groups["site"]]
+    for asked in (Requirement(line) for lines in lists for line in lines if not line.startswith("sfumato[")):
+        assert asked.specifier.contains(locked[canonicalize_name(asked.name)]), asked
+    for entry in re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]:
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry.splitlines()[0]
+    assert "--index-url" not in text
+    assert not re.search(r"https?://", text), "a lock names no place"
+
+
+def test_what_is_vendored_is_what_its_licence_and_version_say() -> None:
+    vendor = ROOT / "src" / "sfumato" / "studio" / "static" / "vendor"
+    said = (vendor / "README.md").read_text(encoding="utf-8")
+    version = re.search(r"uPlot (\d+\.\d+\.\d+)", said)
+    assert version is not None
+    assert f"v{version[1]}" in (vendor / "uPlot.iife.min.js").read_text(encoding="utf-8")[:400]
+    assert "MIT" in (vendor / "uPlot.LICENSE").read_text(encoding="utf-8")
+    assert {path.name for path in vendor.iterdir()} == {
+        "README.md", "uPlot.LICENSE", "uPlot.iife.min.js", "uPlot.min.css",
+    }, "say of a new file whose it is"  # fmt: skip
+
+
+def test_the_policy_of_security_says_how_to_tell_us_and_what_comes_with_it() -> None:
+    said = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    for wanted in (
+        "## Telling us",
+        "advisory",
+        "within a week",
+        "requirements-dev.lock",
+        "release-check",
+        "Vendored code",
+    ):
+        assert wanted in said, wanted

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sfumato.tuning.settings import Setting
 
 ADDING = "sfumato.core.errands.processes:adding"
 MANY = 5
+HARD_LIMIT = 300  # seconds, for what would never end
 
 
 class _Asked:
@@ -118,6 +120,97 @@ def test_processes_end_with_whoever_began_them(tmp_path: Path) -> None:
     while child.exists() and ") Z " not in (child / "stat").read_text():
         time.sleep(0.05)
     assert not list(tmp_path.iterdir())
+
+
+ENDLESS = """
+import sfumato.core.errands.processes as processes
+processes.endless = lambda told: lambda item: [None for _ in iter(int, 1)]
+processes.serve("sfumato.core.errands.processes:endless")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_work_that_nobody_waits_for_any_more_is_not_finished() -> None:
+    child = subprocess.Popen([sys.executable, "-c", ENDLESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    for message in (pack("told"), pack("item")):
+        child.stdin.write(len(message).to_bytes(8, "little") + message)
+    child.stdin.flush()
+    child.stdout.close()  # as when the process that waits is killed
+    assert child.wait(timeout=HARD_LIMIT) == 1
+    child.stdin.close()
+
+
+def test_a_process_runs_nothing_of_the_folder_it_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("random", "numpy", "sfumato"):
+        (tmp_path / f"{name}.py").write_text("import pathlib\npathlib.Path('ran').touch()\n")
+    monkeypatch.chdir(tmp_path)
+    with Errands(ADDING, lambda: 2, _Asked(), MANY) as work:
+        assert work(1) == 3
+        assert work.done_elsewhere == 1
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("size", [1, 30_000_000])
+def test_whoever_stops_waits_for_nobody_that_does_not_listen(size: int) -> None:
+    def check() -> None:
+        raise ParameterError("stopped")
+
+    with Errands(ADDING, lambda: b"x" * size, _Asked(), MANY, check) as work:
+        work.begin(1)
+        os.kill(work._begun[0]._process.pid, signal.SIGSTOP)  # more than a pipe holds is never taken
+        with pytest.raises(ParameterError, match="stopped"):
+            work(1)
+
+
+def test_long_answers_come_whole() -> None:
+    told, item = b"x" * 20_000_000, b"y" * 9_000_001
+    with Errands(ADDING, lambda: told, _Asked(), MANY) as work:
+        assert work(item) == item + told
+        assert work.done_elsewhere == 1
+
+
+def test_ending_while_others_ask_lets_no_byte_into_another_file(tmp_path: Path) -> None:
+    """The number of a pipe that is closed goes to the next file that is opened."""
+    told = b"an original value " * 1_000_000
+    ends: list[Any] = []
+    here = _Asked()
+    work = Errands(ADDING, lambda: told, here, MANY)
+
+    def ask() -> None:
+        try:
+            ends.append(work(b""))
+        except Exception as error:  # noqa: BLE001
+            ends.append(error)
+
+    with work:
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while len(work._begun) < 3:
+            time.sleep(0.001)
+    opened = [(tmp_path / str(i)).open("wb") for i in range(50)]
+    for thread in threads:
+        thread.join()
+    for file in opened:
+        file.close()
+    assert len(ends) == 3
+    assert {path.stat().st_size for path in tmp_path.iterdir()} == {0}
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_errands_are_run_without_standard_streams(tmp_path: Path, closed: str) -> None:
+    program = (
+        "from pathlib import Path\n"
+        "from sfumato.core.errands.processes import Errands\n"
+        f"with Errands({ADDING!r}, lambda: 2, None, 5) as work:\n"
+        "    Path('done').write_text(f'{work(1)} {work(2)} {work.done_elsewhere}')\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    places = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(["/bin/sh", "-c", f"{sys.executable} program.py {closed}"], cwd=tmp_path, env=places, check=True)
+    assert (tmp_path / "done").read_text() == "3 4 2"
 
 
 @pytest.mark.parametrize(

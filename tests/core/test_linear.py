@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.linear import cholesky, eigen_symmetric
+from sfumato.core.linear import LARGEST_STEPS, cholesky, eigen_symmetric, exact_product
 from sfumato.core.tile_maps import cos_sin_degrees, multiply_columns
+from sfumato.exceptions import DataError
 
 RNG = np.random.default_rng(0)
 
@@ -59,3 +60,20 @@ def test_multiplication_does_not_depend_on_the_tile() -> None:
     for cut in (1, 13, 512):
         parts = [multiply_columns(matrix, tile[:, i : i + cut].copy()) for i in range(0, 1000, cut)]
         assert np.concatenate(parts, axis=1).tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("columns", [8192, 8193, 10_000])
+def test_products_of_many_columns_are_exact_or_refused(columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    left = np.clip(np.rint(rng.normal(0, 2.0**17, (3, columns))), -LARGEST_STEPS, LARGEST_STEPS)
+    right = np.clip(np.rint(rng.normal(0, 2.0**17, (columns, 4))), -LARGEST_STEPS, LARGEST_STEPS)
+    whole = [[sum(int(a) * int(b) for a, b in zip(row, one, strict=True)) for one in right.T] for row in left]
+    assert exact_product(left, right).tolist() == whole
+    mixed = rng.permutation(columns)
+    assert exact_product(left[:, mixed], right[mixed]).tolist() == whole, "in whatever order"
+    far = np.full((1, columns), LARGEST_STEPS)
+    if columns > 8192:
+        with pytest.raises(DataError, match="more than can be multiplied exactly"):
+            exact_product(far, far.T)
+    else:
+        assert exact_product(far, far.T)[0, 0] == columns * 2**40

@@ -52,6 +52,42 @@ def test_results_wait_for_their_turn_where_long_work_is_begun_first() -> None:
     assert begun[0] == 9
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_work_that_nobody_waits_for_any_more_stops_in_the_middle(error: type[BaseException]) -> None:
+    begun, finished = threading.Event(), []
+
+    def work(item: int) -> None:
+        if item == 0:
+            begun.wait()
+            raise error
+        begun.set()
+        for _ in range(10_000_000):
+            stop_if_asked()
+        finished.append(item)
+
+    with shared_by(2), pytest.raises(error):
+        share(work, [0, 1])
+    assert finished == []
+
+
+def test_what_has_not_begun_when_nobody_waits_any_more_is_left_undone() -> None:
+    done: list[int] = []
+    first = threading.Event()
+    tasks: list[Any] = []
+
+    def begin() -> None:
+        with sharing.Workers(1) as workers:
+            tasks.append(workers.submit(lambda: (first.set(), time.sleep(0.2))))
+            tasks.extend(workers.submit(done.append, item) for item in range(3))
+            first.wait()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        begin()
+    assert done == []
+    assert all(task.done() for task in tasks), "and nobody waits for it without end"
+
+
 def test_memory_is_what_the_control_group_grants(tmp_path, monkeypatch) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)

@@ -11,7 +11,8 @@ import os, sys, signal
 import platformdirs, polars, sklearn  # of other people: they have their own ways on each system
 for name in ("fcntl", "resource", "pwd", "grp", "termios"):
     sys.modules[name] = None
-for name in ("fchmod", "getuid", "geteuid", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
+for name in ("fchmod", "getuid", "geteuid", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "sysconf",
+             "sched_getaffinity", "mkfifo", "fork"):
     if hasattr(os, name):
         delattr(os, name)
 del signal.SIGHUP
@@ -22,6 +23,7 @@ import sfumato as sf
 import sfumato.cli
 from sfumato.core import system
 assert system._fcntl is None and system.address_space() is None
+assert system.memory() > 1 << 30 and system.processors() >= 1
 assert system.ending_signals() == [signal.SIGINT, signal.SIGTERM]
 folder = pathlib.Path(sys.argv[1])
 rows = "".join(f"{i},{20 + i % 50},{i * 7 % 90}.5\\n" for i in range(99))

@@ -109,6 +109,16 @@ def test_names_that_begin_with_a_dash_are_names_behind_two(tmp_path: Path, name:
     assert (tmp_path / "-out.csv").exists() == name.endswith(".csv")
 
 
+@pytest.mark.parametrize("name", ["-in.csv", "--force.csv", "-o.csv"])
+def test_a_name_that_is_read_as_an_option_is_told_how_to_write(tmp_path: Path, name: str) -> None:
+    write(people(60), tmp_path / name)
+    done = typed("release", name, "--output", "out.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"write ./{name}" in done.stderr
+    done = typed("release", f"./{name}", "-o", "out.csv", "--id", "id", "--keep", "town", "-m", "adp", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def twice(folder: Path, name: str, decoy: str) -> Path:
     """Write a table under a name, and another one under a name that the first one matches as a pattern."""
     for seed, one in enumerate((name, decoy)):

@@ -14,7 +14,13 @@ import pytest
 import sfumato as sf
 from sfumato.attack import run_attack
 from sfumato.attack.engine.blocks import WIDE, WIDE_ATOM
+from sfumato.attack.linkage.traces import Trace
+from sfumato.auditing import small_traces
+from sfumato.auditing.aligned import align_tables
+from sfumato.auditing.canaries import run_canaries
+from sfumato.core.relations import MOST_PAIRS
 from sfumato.files.opening import open_source
+from sfumato.perturb.exchange.bound import bound_columns
 from sfumato.policy.first_rows import profile
 from tests.pipeline.tables import write
 
@@ -126,6 +132,58 @@ def test_attacks_on_pairs_of_columns_look_at_blocks_of_a_wide_table(monkeypatch:
     assert sizes.count(WIDE) >= 3, "the blocks of several attacks"
     assert max(sizes) == WIDE
     assert audit.grade == "F", "noise of a twentieth is seen through, blocks or not"
+
+
+def test_canaries_of_a_wide_table_are_turned_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = np.linalg.qr
+
+    def turning(matrix: Any) -> Any:
+        sizes.append(max(matrix.shape))
+        return real(matrix)
+
+    monkeypatch.setattr(np.linalg, "qr", turning)
+    found = {one.name: one.passed for one in run_canaries(table(WIDE + 100).to_numpy())}
+    assert max(sizes) == WIDE
+    assert (found["identity copy"], found["rotation"]) == (True, None)
+
+
+def test_traces_of_a_wide_table_are_held_against_its_next_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_traces, "_LOOKS", 5_000)
+
+    def looks(width: int) -> int:
+        rng = np.random.default_rng(0)
+        whole = rng.integers(0, 1000, (600, width)).astype(float)
+        released = np.rint(rng.normal(500, 300, whole.shape))
+        tables = align_tables(whole, released)
+        return calls(lambda: small_traces.measure_small_traces(tables), of="_says")
+
+    few, many = looks(12), looks(120)
+    assert 0 < few <= 10_000
+    assert 0 < many <= 10_000
+    traces: Any = [Trace(column, "last digit", np.zeros(3, dtype=np.int64)) for column in range(100)]
+    assert [one.column for one in small_traces._Near(traces, 200, 100).of(98)] == [98, 99, *range(23)]
+    assert small_traces._Near(traces[:5], 200, 5).of(3) == traces[:5]
+
+
+def categories(width: int) -> Any:
+    return np.random.default_rng(0).integers(0, 3, (400, width)).astype(float)
+
+
+def test_what_goes_together_is_looked_for_among_a_bounded_number_of_pairs() -> None:
+    few, many = (
+        calls(lambda width=width: bound_columns(categories(width), ["category"] * width), of="_impossible")
+        for width in (600, 1200)
+    )
+    assert 0 < few <= MOST_PAIRS
+    assert 0 < many <= MOST_PAIRS
+
+
+def test_pairs_of_neighbours_are_found_in_a_wide_table() -> None:
+    codes = categories(900)
+    codes[:, 501] = codes[:, 500] // 2
+    codes[:, 899] = codes[:, 898]
+    assert sorted(bound_columns(codes, ["category"] * 900)) == [(500, 501), (898, 899)]
 
 
 def test_a_column_is_looked_for_among_a_number_of_others() -> None:

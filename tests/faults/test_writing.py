@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from pathlib import Path
@@ -52,22 +53,27 @@ def test_the_key_of_another_release_is_not_forgotten(tmp_path: Path) -> None:
     assert sf.Key.load(tmp_path / "k") == theirs
 
 
-def test_of_two_releases_to_one_target_the_second_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("keys", ["one key file", "two key files"])
+def test_of_two_releases_to_one_target_the_second_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: str
+) -> None:
     tables = [write(people(300, seed=seed), tmp_path / f"in{seed}.csv") for seed in (1, 2)]
-    target, ready = tmp_path / "out.csv", threading.Barrier(2)
+    target, both, save = tmp_path / "out.csv", threading.Barrier(2), sf.Key.save
     outcomes: list[Any] = []
 
+    def saved(key: sf.Key, path: Path) -> None:
+        """Save a key when the other one is being saved, too: between the last look at the target and its name."""
+        with contextlib.suppress(threading.BrokenBarrierError):  # nobody else gets as far as this
+            both.wait(timeout=2)
+        save(key, path)
+
+    monkeypatch.setattr(sf.Key, "save", saved)
+
     def release(path: Path) -> None:
-        begun = []
-
-        def both(step: str, _share: float) -> None:
-            if step == "releasing" and not begun:
-                begun.append(step)
-                ready.wait()
-
         try:
+            key = None if keys == "one key file" else path.with_suffix(".key")
             outcomes.append(
-                sf.release(path, target, method="ina", identifier=["id"], keep=["town"], progress=both, threads=1)
+                sf.release(path, target, method="ina", identifier=["id"], keep=["town"], key=key, threads=1)
             )
         except sf.SfumatoError as error:
             outcomes.append(error)

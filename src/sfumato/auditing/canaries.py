@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from sfumato._arrays import Floats
+from sfumato.attack.engine.blocks import blocks_of
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import best_of
 
@@ -53,17 +54,22 @@ def run_canaries(original: Floats, *, seed: int = 0, max_rows: int = 3000) -> tu
     n_rows, n_columns = original.shape
     deviation = original.std(axis=0)
     scaled = (original - original.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    turn, _ = np.linalg.qr(generator.normal(size=(n_columns, n_columns)))
+    turned = np.empty_like(scaled)
+    for block in blocks_of(n_columns):
+        turn, _ = np.linalg.qr(generator.normal(size=(block.stop - block.start,) * 2))
+        turned[:, block] = scaled[:, block] @ turn
     noise = original.mean(axis=0) + deviation * generator.normal(size=original.shape)
     return (
         _must_break("identity copy", original, original, "as-released", None, seed),
-        _must_break("rotation", original, scaled @ turn, "affine", _spanning_rows(scaled), seed),
+        _must_break("rotation", original, turned, "affine", _spanning_rows(scaled), seed),
         _must_stand(original, noise, seed, enough=n_rows >= 20),
     )
 
 
 def _spanning_rows(scaled: Floats) -> list[int]:
     """Return d + 2 rows that span the table: random ones may not, where values repeat."""
+    if scaled.shape[1] + 2 > len(scaled):
+        return list(range(len(scaled)))  # too few, and it is not tried
     _, _, order = qr(np.column_stack([scaled, np.ones(len(scaled))]).T, mode="economic", pivoting=True)
     return [int(row) for row in order[: scaled.shape[1] + 2]]
 

@@ -29,6 +29,7 @@ _CHANCE = 1e-4  # how likely all of them together may tell something by chance
 _WRAPS = 2.0  # how often digits must go round: whether a count is even may be written by somebody, too
 _LEVELS = 50  # different categories beyond which a column names people
 _REMAINDERS = (2, 3, 5)  # that are asked for
+_LOOKS = 400_000  # times that a trace is held against a column: in wide tables those of the next columns are
 _EVEN = 20  # different values of a column, without which whether one is even is its value
 
 
@@ -96,11 +97,12 @@ def measure_small_traces(
     company = None if company is None else company[mixed]
     targets = list(_asked(before, tables.names)) if traces else []
     if whole is not None and traces:
-        targets += [one for one in _categories(whole, mixed) if one[0] not in kept]
+        targets += [one for one in _categories(whole, mixed) if one[1] not in kept]
     found: dict[str, Carried] = {}
-    for name, truth, news in targets:
+    near = _Near(traces, len(targets), tables.released.shape[1])
+    for place, name, truth, news in targets:
         guess = most_guess(truth.astype(np.float64), company)
-        for one in traces:
+        for one in near.of(place):
             right = _says(one.codes, truth, known, others) == truth[others]
             low = lift(float(right.sum()), len(right), baseline=guess).lower
             if low <= max(TOLD, found[name].lift_low if name in found else 0.0):
@@ -122,29 +124,56 @@ def _taken(flags: Flags | None, rows: Integers) -> Flags | None:
     return None if flags is None else flags[rows]
 
 
-def _asked(table: Floats, names: tuple[str, ...]) -> Iterator[tuple[str, Integers, bool]]:
+class _Near:
+    """The traces that a column is held against: all, or in a wide table its own and those of the next columns.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+    targets : int
+        How many are held against them.
+    columns : int
+        Of the release.
+    """
+
+    def __init__(self, traces: Sequence[Trace], targets: int, columns: int) -> None:
+        self._all, self._columns = traces, columns
+        self._by_column: dict[int, list[Trace]] = {}
+        for one in traces:
+            self._by_column.setdefault(one.column, []).append(one)
+        looks = targets * len(traces)
+        self._reach = columns if looks <= _LOOKS else max(1, _LOOKS * columns // looks)
+
+    def of(self, place: int) -> Sequence[Trace]:
+        if self._reach >= self._columns:
+            return self._all
+        places = ((place + step) % self._columns for step in range(self._reach))
+        return [one for column in places for one in self._by_column.get(column, ())]
+
+
+def _asked(table: Floats, names: tuple[str, ...]) -> Iterator[tuple[int, str, Integers, bool]]:
     """Yield what is asked of each column: in which half a number stands, and whether it is even.
 
     Besides, whether it may be no news: that its last digit says whether a number is even always is.
     """
-    for name, column in zip(names, table.T, strict=True):
+    for place, (name, column) in enumerate(zip(names, table.T, strict=True)):
         above = column > np.median(column)
         if above.any():
-            yield name, above.astype(np.int64), True
+            yield place, name, above.astype(np.int64), True
         units = whole_units(column)
         if units is not None and len(np.unique(column)) >= _EVEN:
             for size in _REMAINDERS:
                 rest = units[0] % size
                 what = f"whether {name} is even" if size == 2 else f"the remainder of {name} by {size}"
                 if np.ptp(rest) > 0:
-                    yield what, rest, False
+                    yield place, what, rest, False
 
 
-def _categories(whole: WholeRows, rows: Integers) -> Iterator[tuple[str, Integers, bool]]:
-    for name, kind, column in zip(whole.names, whole.kinds, whole.original[rows].T, strict=True):
+def _categories(whole: WholeRows, rows: Integers) -> Iterator[tuple[int, str, Integers, bool]]:
+    for place, (name, kind, column) in enumerate(zip(whole.names, whole.kinds, whole.original[rows].T, strict=True)):
         values, codes = np.unique(column, return_inverse=True)
         if kind == "category" and 1 < len(values) <= _LEVELS:
-            yield name, codes.reshape(-1), True
+            yield place, name, codes.reshape(-1), True
 
 
 def _says(codes: Integers, truth: Integers, known: Integers, others: Integers) -> Integers:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -100,6 +101,9 @@ def _run() -> None:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
         error.show()
+        if isinstance(error, click.UsageError):
+            for name in filter(_is_file, sys.argv[1:]):
+                click.echo(f"hint: {name} is a file here; write ./{name}, or -- before it", err=True)
         sys.exit(error.exit_code)
     except (_ReaderGoneError, BrokenPipeError):  # the reader of our output has gone, as in `sfumato methods | head`
         sys.stderr.close()
@@ -117,6 +121,10 @@ def _end(error: BaseException) -> NoReturn:
     with contextlib.suppress(OSError):  # the terminal may be gone
         click.echo(said, err=True)
     sys.exit(code)
+
+
+def _is_file(argument: str) -> bool:
+    return argument.startswith("-") and Path(argument).is_file()
 
 
 class _AskedToEndError(KeyboardInterrupt):

@@ -5,7 +5,7 @@ release is computed here instead; the matrices are as small as the number of col
 
 Numbers on a lattice are whole multiples of a power of two, at most 2^20 steps in size. A product of two is at most
 2^40, so sums of up to 8,192 of them stay below 2^53, where doubles are exact: whatever order a BLAS adds in, and on
-whatever processor, the result is the same.
+whatever processor, the result is the same. Of more columns it is asked how large a sum can become.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sfumato.core.fast import compiled_kernels
 from sfumato.exceptions import DataError
 
 LARGEST_STEPS = float(1 << 20)
-_MOST_TERMS = 8192
+_MOST_TERMS, _EXACT = 8192, 2.0**53
 
 
 def cholesky(matrix: Floats, *, tolerance: float = 1e-10) -> Floats:
@@ -239,10 +239,15 @@ def exact_product(left: Floats, right: Floats) -> Floats:
     >>> exact_product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist()
     [[11.0]]
     """
-    if left.shape[1] > _MOST_TERMS:
+    if left.shape[1] > _MOST_TERMS and _largest_sum(left, right) > _EXACT:
         raise DataError(
-            f"{left.shape[1]} columns are more than the {_MOST_TERMS} that can be multiplied exactly",
+            f"{left.shape[1]} columns, of which too many reach far out, are more than can be multiplied exactly",
             hint="choose fewer columns",
         )
     product: Floats = left @ right
     return product
+
+
+def _largest_sum(left: Floats, right: Floats) -> float:
+    """Return what no sum of the product, and no part of one, can exceed: of wide tables few columns go to the end."""
+    return float(np.abs(left).max(axis=0, initial=0.0) @ np.abs(right).max(axis=1, initial=0.0))

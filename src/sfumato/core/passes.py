@@ -21,7 +21,7 @@ from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.rows import Coverage, RowRange, Rows
 from sfumato.core.secret import Hidden
-from sfumato.core.sharing import Workers, one_blas_thread
+from sfumato.core.sharing import Workers, helpers_here, one_blas_thread
 from sfumato.core.stream import RowHasher
 from sfumato.core.summaries import Summary, Together
 from sfumato.core.tiles import FEW_THREADS, pieces_for, tile_rows, useful_threads
@@ -267,6 +267,7 @@ class Fitting:
         self._step(lambda: self._rounds.send(filled))
 
     def _step(self, run: Callable[[], Summary]) -> None:
+        stop_if_asked()
         try:
             self.wanted = run()
         except StopIteration as over:
@@ -353,10 +354,12 @@ def stoppable(check: Callable[[], None]) -> Iterator[None]:
 
 
 def stop_if_asked() -> None:
-    """Raise if somebody has asked to stop; long computations call it at least once a second.
+    """Raise if somebody has asked to stop, or nobody waits any more; long computations call it at least once a second.
 
     They are pure functions far below whoever can be asked: the question goes around the layers between, not through.
     """
-    check = _asked.get()
+    check, others = _asked.get(), helpers_here()
     if check is not None:
         check()
+    if others is not None:
+        others.go_on()

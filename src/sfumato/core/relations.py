@@ -14,6 +14,7 @@ import numpy as np
 from sfumato._arrays import Flags, Floats
 from sfumato.exceptions import ParameterError
 
+MOST_PAIRS = 50_000  # pairs of columns that are looked at
 MISSING = "missing"  # the value of a missing cell
 _TOLERANCE = 1e-9
 _ORDERS = (" <= ", " >= ", " < ", " > ")
@@ -220,3 +221,25 @@ def _number(text: str) -> float | None:
 
 def _not_read(text: str) -> ParameterError:
     return ParameterError(f"{text!r} is no relation", hint=f"such as {_FORMS}; with spaces around the signs")
+
+
+def near_pairs(columns: Sequence[int], most: int = MOST_PAIRS) -> list[tuple[int, int]]:
+    """Return all pairs of columns, or of a wide table those that stand near one another: no more than linearly many.
+
+    Parameters
+    ----------
+    columns : sequence of int
+        In their order.
+    most : int
+        Pairs, unless each column is to have at least one neighbour.
+
+    Examples
+    --------
+    >>> near_pairs([0, 2, 5])
+    [(0, 2), (0, 5), (2, 5)]
+    >>> near_pairs([0, 1, 2, 3], 4)
+    [(0, 1), (1, 2), (2, 3)]
+    """
+    count = len(columns)
+    reach = count if count * (count - 1) // 2 <= most else max(1, most // count)
+    return [(one, other) for at, one in enumerate(columns) for other in columns[at + 1 : at + 1 + reach]]

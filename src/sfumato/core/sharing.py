@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any, Generic, Self, TypeVar
 
 from sfumato.core.system import processors
+from sfumato.exceptions import ReleaseCancelledError
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -127,11 +128,12 @@ class Workers:
         self.most = max(threads, 1)
         self._threads: list[_Thread] = []
         self._starting, self._over = Lock(), False
+        self.given_up = False  # whether nobody waits any more for what the threads still do
         self._tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
 
     def submit(self, work: Callable[..., U], *arguments: Any) -> Task[U]:
         """Let a thread do work(*arguments)."""
-        task = Task(lambda: work(*arguments), self.check)
+        task = Task(lambda: self._do(work, *arguments), self.check)
         with self._starting:  # whoever helps inside shared work is asked by any of the threads
             if len(self._threads) < self.most and not self._over:
                 self._threads.append(_Thread(self._tasks))
@@ -152,12 +154,21 @@ class Workers:
         if not all(thread.lives for thread in self._threads):
             raise MemoryError("a thread has ended before its work has")
 
+    def go_on(self) -> None:
+        """Raise if nobody waits any more for what the threads still do."""
+        if self.given_up:
+            raise ReleaseCancelledError("nobody waits for this any more")
+
+    def _do(self, work: Callable[..., U], *arguments: Any) -> U:
+        self.go_on()
+        return work(*arguments)
+
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         with self._starting:
-            self._over = True
+            self._over, self.given_up = True, error is not None
             for _thread in self._threads:
                 self._tasks.put(None)
         for thread in self._threads:

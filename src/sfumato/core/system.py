@@ -29,6 +29,7 @@ except ImportError:
     _resource = None  # type: ignore[assignment]
 
 _CGROUP = Path("/sys/fs/cgroup")
+_USUAL = 8 << 30  # bytes of memory of a machine that does not say how many it has
 _posix: ModuleType | None = _fcntl
 
 NOT_A_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -164,7 +165,10 @@ def memory() -> int:
     >>> memory() > 1 << 20
     True
     """
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not say it this way
+        whole = _USUAL
     place = _CGROUP / _own_group().strip("/")
     for folder in (place, *place.parents):
         with contextlib.suppress(OSError, ValueError):  # no such group, or no limit

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from sfumato._arrays import Flags, Floats
-from sfumato.core.relations import MISSING, Relation, parse_relation
+from sfumato.core.relations import MISSING, Relation, near_pairs, parse_relation
 
 _LEAST_ROWS = 100  # fewer say nothing
 _FIRST_LOOK = 24  # rows that tell most sums from none
@@ -43,18 +43,18 @@ def find_relations(sample: Floats, names: Sequence[str], kinds: Sequence[str]) -
         return []
     numbers = [i for i, kind in enumerate(kinds) if kind != "category" and _varies(sample[:, i])]
     found: list[Relation] = []
-    bound: list[set[str]] = []
+    bound: dict[str, frozenset[str]] = {}  # of each column those that go with it
     for one in (*_sums(sample, names, numbers), *_wheres(sample, names, kinds), *_orders(sample, names, numbers)):
-        new = set(one.columns)
-        near = [group for group in bound if group & new]
-        if one.kind != "sum" and any(new <= group for group in bound):
+        new = frozenset(one.columns)
+        near = [bound[name] for name in one.columns if name in bound]
+        if one.kind != "sum" and any(new <= group for group in near):
             if one.kind == "where":  # they go together already, and this says how
                 found.append(one)
             continue
-        if len(new.union(*near)) > max(_MOST_BOUND, len(new)):
+        joined = new.union(*near)
+        if len(joined) > max(_MOST_BOUND, len(new)):
             continue
-        bound = [group for group in bound if group not in near]
-        bound.append(new.union(*near))
+        bound.update(dict.fromkeys(joined, joined))
         found.append(one)
     return found
 
@@ -100,17 +100,15 @@ def _holds_everywhere(rows: Floats, left: int, columns: Sequence[int]) -> bool:
 def _orders(sample: Floats, names: Sequence[str], numbers: Sequence[int]) -> list[Relation]:
     """Return pairs of columns of which one is never above the other, though their values overlap."""
     found = []
-    for one in numbers:
-        for other in numbers:
-            if one == other:
-                continue
-            low, high = sample[:, one], sample[:, other]
-            both = ~(np.isnan(low) | np.isnan(high))
-            if both.sum() < _LEAST_ROWS or not (low[both] <= high[both]).all():
-                continue
-            above = np.searchsorted(np.sort(high[both]), low[both], side="left").mean() / both.sum()
-            if above >= _BY_CHANCE:
-                found.append((float(above), parse_relation(f'"{names[one]}" <= "{names[other]}"')))
+    near = near_pairs(numbers)
+    for one, other in sorted([*near, *((other, one) for one, other in near)]):
+        low, high = sample[:, one], sample[:, other]
+        both = ~(np.isnan(low) | np.isnan(high))
+        if both.sum() < _LEAST_ROWS or not (low[both] <= high[both]).all():
+            continue
+        above = np.searchsorted(np.sort(high[both]), low[both], side="left").mean() / both.sum()
+        if above >= _BY_CHANCE:
+            found.append((float(above), parse_relation(f'"{names[one]}" <= "{names[other]}"')))
     return [relation for _, relation in sorted(found, key=lambda pair: -pair[0])]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from sfumato.core.passes import stop_if_asked
+
 if TYPE_CHECKING:
     from sfumato.attack.catalogue import Entry
     from sfumato.attack.engine.knowledge import Guess, Knowledge
@@ -84,6 +86,7 @@ class Deadline:
         cells : float
             Cells of that piece. Default: 100000.
         """
+        stop_if_asked()
         if self.expired:
             raise OutOfTimeError
         self.spend(cells)

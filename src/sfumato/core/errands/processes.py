@@ -2,8 +2,8 @@
 
 A process is the same interpreter with the same library, and nothing of the caller's script. What it is told and what it
 answers goes through a pipe of its own as plain values (`core/travel.py`): no file, no name that others can open, no
-pickle. It ends with the pipe, however this process ends. What it cannot do is done here: an error is raised by the
-very work that fails, not by a report of it.
+pickle. It ends with the pipe, however this process ends, in the middle of its work if need be. What it cannot do is
+done here: an error is raised by the very work that fails, not by a report of it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, Self
 
 from sfumato.core.errands.things import named, put_together, taken_apart
@@ -28,8 +28,9 @@ from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import SfumatoWarning
 
 Work = Callable[[Any], Any]
-_RUN = "import sys; from sfumato.core.errands.processes import serve; serve(sys.argv[1])"
+_RUN = "import sys; _, kind, *sys.path = sys.argv; from sfumato.core.errands.processes import serve; serve(kind)"
 _LOOK = 0.2  # seconds after which whoever waits for an answer looks whether somebody has asked to stop
+_PIECE = 1 << 20
 _BYTES = 400 << 20  # of memory for a process: the libraries, and a few copies of a small table
 _COPIES = 8  # of what it is told
 _SHARE = 0.5  # of the memory, at most
@@ -66,7 +67,8 @@ class Errands:
         self._kind, self._tell, self._here, self._check = kind, told, here, check
         self._told: bytes | None = None
         room = int(_SHARE * memory() / _BYTES)
-        self._most = min(most, room) if most > FEW and os.name == "posix" and sys.executable else 0
+        able = os.name == "posix" and sys.executable and not hasattr(sys, "frozen")  # what is frozen runs no other code
+        self._most = min(most, room) if most > FEW and able else 0
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         self._begun: list[_Process] = []
         self._lock, self._over = Lock(), False
@@ -140,54 +142,71 @@ class _EndedError(Exception):
     """A process has ended before its answer: for want of memory perhaps, or because it was ended."""
 
 
-@contextmanager
-def _as_ended() -> Iterator[None]:
-    try:
-        yield
-    except (OSError, EOFError, ValueError) as error:  # also: what is read or written is closed
-        raise _EndedError from error
-
-
 class _Process:
     """A process that is told something once, and answers item after item."""
 
     def __init__(self, kind: str) -> None:
-        places = os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
+        places = [place or str(Path.cwd()) for place in sys.path]
         self._process = subprocess.Popen(  # noqa: S603  # this interpreter, and nothing of the caller's
-            [sys.executable, "-c", _RUN, kind],
+            [sys.executable, "-P", "-c", _RUN, kind, *places],  # -P: no module of the folder that we happen to be in
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": places},
+            bufsize=0,
         )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._asked, self._answers = self._process.stdin, self._process.stdout
+        for pipe in (self._asked, self._answers):
+            os.set_blocking(pipe.fileno(), False)
+        self._talks = Lock()  # held while a pipe is in use: the number of a closed one may be the next file
         self._knows = False
 
     def ask(self, common: bytes, item: Any, check: Callable[[], None]) -> tuple[bool, Any]:
         """Return whether the item was done, and what it came to."""
-        asked: Any = self._process.stdin
-        answers: Any = self._process.stdout
-        messages = [pack(taken_apart(item))] if self._knows else [common, pack(taken_apart(item))]
-        with _as_ended():
-            for message in messages:
-                _send(asked, message)
-        self._knows = True
-        while True:
-            with _as_ended():
-                if select.select([answers], [], [], _LOOK)[0]:
-                    break
-            check()
-        with _as_ended():
-            done, found = unpack(_received(answers))
+        with self._talks:
+            for message in ([] if self._knows else [common]) + [pack(taken_apart(item))]:
+                for part in (len(message).to_bytes(8, "little"), message):
+                    self._put(memoryview(part), check)
+            self._knows = True
+            answer = self._got(int.from_bytes(self._got(8, check), "little"), check)
+        done, found = unpack(answer)
         return done, put_together(found)
+
+    def _put(self, what: memoryview, check: Callable[[], None]) -> None:
+        while what:
+            try:
+                ready = select.select([], [self._asked], [], _LOOK)[1]
+                what = what[(self._asked.write(what) or 0) if ready else 0 :]
+            except (OSError, ValueError) as error:  # also: it is closed
+                raise _EndedError from error
+            if not ready:
+                check()
+
+    def _got(self, length: int, check: Callable[[], None]) -> bytes:
+        parts: list[bytes] = []
+        while length:
+            try:
+                ready = select.select([self._answers], [], [], _LOOK)[0]
+                part = self._answers.read(min(length, _PIECE)) if ready else None
+            except (OSError, ValueError) as error:
+                raise _EndedError from error
+            if part == b"":
+                raise _EndedError
+            if part:
+                parts.append(part)
+                length -= len(part)
+            if not ready:
+                check()
+        return b"".join(parts)
 
     def end(self) -> None:
         """End it at once, whatever it does: it has made nothing that would be left behind."""
         with suppress(OSError):
             self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what was not yet written has no reader
-                    pipe.close()
+        with self._talks:  # whoever waits for an answer meets its end
+            for pipe in (self._asked, self._answers):
+                pipe.close()
         self._process.wait()
 
 
@@ -207,6 +226,14 @@ def _received(pipe: Any) -> bytes:
     return message
 
 
+def _end_with(pipe: int) -> None:
+    """End this process as soon as nobody reads its answers any more, whatever it does."""
+    reader = select.poll()
+    reader.register(pipe, 0)  # that the other end is closed is always told
+    reader.poll()
+    os._exit(1)
+
+
 def serve(kind: str) -> None:
     """Answer through the standard streams until they end; what a process that runs errands does.
 
@@ -218,6 +245,7 @@ def serve(kind: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gave the errand ends it
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)  # what a library prints is no answer
+    Thread(target=_end_with, args=[answers.fileno()], daemon=True).start()
     with suppress(EOFError, OSError), shared_by(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", SfumatoWarning)
         warnings.filterwarnings("ignore", message="Number of distinct clusters")

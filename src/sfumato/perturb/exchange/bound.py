@@ -7,11 +7,11 @@ rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
+from sfumato.core.relations import near_pairs
 from sfumato.exceptions import ParameterError
 
 _ROWS_EACH = 5  # rows that a value must have on average: otherwise it says everything by chance
@@ -43,8 +43,8 @@ def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]
         if kind != "continuous":
             different, codes[column] = np.unique(sample[:, column], return_inverse=True)
             sizes[column] = len(different)
-    groups: list[set[int]] = []
-    for one, other in combinations(codes, 2):
+    groups = _Groups()
+    for one, other in near_pairs(list(codes)):
         fine, coarse = (one, other) if sizes[one] >= sizes[other] else (other, one)
         if sizes[coarse] < 2 or sizes[fine] < 3 or sizes[fine] * _ROWS_EACH > len(sample):
             continue
@@ -53,14 +53,14 @@ def bound_columns(sample: Floats, kinds: Sequence[str]) -> list[tuple[int, ...]]
         open_values = np.flatnonzero(companions > 1)
         # one value may stand beside any: the one that says "missing"
         if len(open_values) <= (sizes[fine] > sizes[coarse]) and not _mostly(codes[fine], open_values):
-            _join(groups, fine, coarse)
+            groups.join(fine, coarse)
     n = len(sample)
     few = [column for column in codes if sizes[column] <= _MOST_LEVELS]
-    apart = [(_impossible(codes[a], codes[b], sizes[b]), a, b) for a, b in combinations(few, 2)]
+    apart = [(_impossible(codes[a], codes[b], sizes[b]), a, b) for a, b in near_pairs(few)]
     for rows, one, other in sorted(apart, key=lambda pair: (-pair[0], *pair[1:])):
         if rows * _IMPOSSIBLE > n * n:
-            _join(groups, one, other)
-    return [tuple(sorted(group)) for group in groups]
+            groups.join(one, other)
+    return [tuple(sorted(group)) for group in groups.last_joined]
 
 
 def units_of(
@@ -87,11 +87,12 @@ def units_of(
         units = bound_columns(sample, kinds)
     else:
         units = []
+        places = {name: place for place, name in enumerate(names)}
         for some in together:
-            unknown = [name for name in some if name not in names]
+            unknown = [name for name in some if name not in places]
             if unknown:
                 raise ParameterError(f"AtomExchange: together names a column {unknown[0]!r} that is not released")
-            units.append(tuple(list(names).index(name) for name in some))
+            units.append(tuple(places[name] for name in some))
     taken = [column for unit in units for column in unit]
     if len(set(taken)) < len(taken):
         raise ParameterError("AtomExchange: a column stands twice in together", hint="join the two groups")
@@ -118,13 +119,15 @@ def join_units(units: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     >>> join_units([(0, 1), (1, 3), (2,), (3,)])
     [(0, 1, 3), (2,)]
     """
-    joined: list[set[int]] = []
-    for unit in units:
-        near = [group for group in joined if group & set(unit)]
-        first = joined.index(near[0]) if near else len(joined)
-        joined = [group for group in joined if group not in near]
-        joined.insert(first, set(unit).union(*near))
-    return [tuple(sorted(group)) for group in joined]
+    of: dict[int, int] = {}  # the number of each column's group: of its first unit
+    joined: dict[int, set[int]] = {}
+    for number, unit in enumerate(units):
+        near = sorted({of[column] for column in unit if column in of})
+        first = near[0] if near else number
+        group = set(unit).union(*(joined.pop(one) for one in near))
+        joined[first] = group
+        of.update(dict.fromkeys(group, first))
+    return [tuple(sorted(joined[first])) for first in sorted(joined)]
 
 
 def _mostly(codes: Integers, values: Integers) -> bool:
@@ -132,10 +135,20 @@ def _mostly(codes: Integers, values: Integers) -> bool:
     return bool(np.isin(codes, values).mean() > _MOST_OPEN)
 
 
-def _join(groups: list[set[int]], one: int, other: int) -> None:
-    """Put two columns into one group, unless it would become too large to hide anybody in."""
-    here = [group for group in groups if one in group or other in group]
-    joined = {one, other}.union(*here)
-    if len(joined) <= _MOST_TOGETHER:
-        groups[:] = [group for group in groups if group not in here]
-        groups.append(joined)
+class _Groups:
+    """Columns that go together, in the order in which the groups were joined last."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, frozenset[int]] = {}
+        self.last_joined: dict[frozenset[int], None] = {}
+
+    def join(self, one: int, other: int) -> None:
+        """Put two columns into one group, unless it would become too large to hide anybody in."""
+        here = [self._of.get(column, frozenset({column})) for column in (one, other)]
+        joined = here[0] | here[1]
+        if len(joined) > _MOST_TOGETHER:
+            return
+        for group in here:
+            self.last_joined.pop(group, None)
+        self.last_joined[joined] = None
+        self._of.update(dict.fromkeys(joined, joined))
