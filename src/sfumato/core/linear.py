@@ -39,9 +39,13 @@ def cholesky(matrix: Floats, *, tolerance: float = 1e-10) -> Floats:
     >>> cholesky(np.array([[4.0, 2.0], [2.0, 1.0]])).tolist()
     [[2.0, 0.0], [1.0, 0.0]]
     """
-    rest = np.array(matrix, dtype=np.float64)
+    rest = np.array(matrix, dtype=np.float64, order="C")
     diagonal = rest.diagonal().copy()
     factor = np.zeros_like(rest)
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.cholesky_factor(rest, tolerance, factor)
+        return factor
     for j in range(len(rest)):
         pivot = float(rest[j, j])
         if pivot <= tolerance * diagonal[j] or pivot <= 0.0:
@@ -148,9 +152,36 @@ def lower_inverse(factor: Floats) -> Floats:
     [[0.5, 0.0], [-0.5, 1.0]]
     """
     out = np.eye(len(factor))
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.inverse_of_factor(np.ascontiguousarray(factor), out)
+        return out
     for i in range(len(factor)):
         out[i] /= factor[i, i]
         out[i + 1 :] -= factor[i + 1 :, i][:, None] * out[i]
+    return out
+
+
+def product_in_order(left: Floats, right: Floats) -> Floats:
+    """Return the product of two small matrices, summed from the first term to the last.
+
+    Parameters
+    ----------
+    left : array of shape (m, d)
+    right : array of shape (d, e)
+
+    Examples
+    --------
+    >>> product_in_order(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist()
+    [[11.0]]
+    """
+    out = np.zeros((len(left), right.shape[1]))
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.small_product(np.ascontiguousarray(left), np.ascontiguousarray(right), out)
+        return out
+    for index in range(len(right)):
+        out += left[:, index][:, None] * right[index]
     return out
 
 

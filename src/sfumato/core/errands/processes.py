@@ -2,8 +2,8 @@
 
 A process is the same interpreter with the same library, and nothing of the caller's script. What it is told and what it
 answers goes through a pipe of its own as plain values (`core/travel.py`): no file, no name that others can open, no
-pickle. It ends with the pipe, however this process ends. What it cannot do is done here: an error is raised by the
-very work that fails, not by a report of it.
+pickle; large arrays lie in memory that all of them see (`shared_arrays.py`). It ends with the pipe, however this
+process ends. What it cannot do is done here: an error is raised by the work that fails, not by a report of it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any, Self
 
+from sfumato.core.errands.shared_arrays import SharedArrays, with_arrays
 from sfumato.core.errands.things import named, put_together, taken_apart
 from sfumato.core.sharing import shared_by
 from sfumato.core.system import memory
@@ -28,7 +29,7 @@ from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import SfumatoWarning
 
 Work = Callable[[Any], Any]
-_RUN = "import sys; from sfumato.core.errands.processes import serve; serve(sys.argv[1])"
+_RUN = "import sys; from sfumato.core.errands.processes import serve; serve(*sys.argv[1:])"
 _LOOK = 0.2  # seconds after which whoever waits for an answer looks whether somebody has asked to stop
 _BYTES = 400 << 20  # of memory for a process: the libraries, and a few copies of a small table
 _COPIES = 8  # of what it is told
@@ -67,6 +68,7 @@ class Errands:
         self._told: bytes | None = None
         room = int(_SHARE * memory() / _BYTES)
         self._most = min(most, room) if most > FEW and os.name == "posix" and sys.executable else 0
+        self._arrays: SharedArrays | None = None
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         self._begun: list[_Process] = []
         self._lock, self._over = Lock(), False
@@ -75,10 +77,11 @@ class Errands:
     def __call__(self, item: Any) -> Any:
         """Return what the work of an item comes to; called by as many threads as there are processes at most."""
         process = self._taken()
-        if process is None:
+        common = None if process is None else self._common()
+        if process is None or common is None:
             return self._here(item)
         try:
-            done, found = process.ask(self._common(), item, self._check)
+            done, found = process.ask(common, item, self._check)
         except BaseException as error:  # it has ended, or is at work on what nobody waits for any more
             process.end()
             if self._over or not isinstance(error, _EndedError):
@@ -103,12 +106,27 @@ class Errands:
             if process is not None:
                 self._idle.put(process)
 
-    def _common(self) -> bytes:
+    def _common(self) -> bytes | None:
+        """Return what processes are told; None if it cannot travel, or has no room in memory twice."""
         with self._lock:
-            if self._told is None:
-                self._told = pack(taken_apart(self._tell()))
-                self._most = max(1, min(self._most, int(_SHARE * memory() / (_BYTES + _COPIES * len(self._told)))))
+            if self._told is None and self._arrays is not None:
+                try:
+                    self._told = pack(self._arrays.without(taken_apart(self._tell())))
+                except (TypeError, OSError, MemoryError):
+                    self._keep(0)
+                    return None
+                told = len(self._told) + self._arrays.size
+                self._keep(max(1, int(_SHARE * memory() / (_BYTES + _COPIES * told))))
             return self._told
+
+    def _keep(self, most: int) -> None:
+        """Have so many processes from now on; those that wait and are too many end."""
+        self._most = min(self._most, most)
+        with suppress(Empty):
+            while len(self._begun) > self._most:
+                process = self._idle.get_nowait()
+                process.end()
+                self._begun.remove(process)
 
     def _taken(self) -> _Process | None:
         with suppress(Empty):
@@ -120,7 +138,9 @@ class Errands:
             if self._over or len(self._begun) >= self._most:
                 return None
             try:
-                self._begun.append(_Process(self._kind))
+                if self._arrays is None:
+                    self._arrays = SharedArrays()
+                self._begun.append(_Process(self._kind, self._arrays.descriptor))
             except (OSError, MemoryError):
                 self._most = len(self._begun)
                 return None
@@ -134,6 +154,8 @@ class Errands:
             self._over = True
             for process in self._begun:
                 process.end()
+            if self._arrays is not None:
+                self._arrays.close()
 
 
 class _EndedError(Exception):
@@ -151,10 +173,12 @@ def _as_ended() -> Iterator[None]:
 class _Process:
     """A process that is told something once, and answers item after item."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, descriptor: int | None = None) -> None:
+        shared = [] if descriptor is None else [descriptor]
         places = os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
         self._process = subprocess.Popen(  # noqa: S603  # this interpreter, and nothing of the caller's
-            [sys.executable, "-c", _RUN, kind],
+            [sys.executable, "-c", _RUN, kind, *map(str, shared)],
+            pass_fds=shared,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -207,13 +231,15 @@ def _received(pipe: Any) -> bytes:
     return message
 
 
-def serve(kind: str) -> None:
+def serve(kind: str, descriptor: str = "") -> None:
     """Answer through the standard streams until they end; what a process that runs errands does.
 
     Parameters
     ----------
     kind : str
         See `Errands`.
+    descriptor : str
+        Of the memory with large arrays, where there is one.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gave the errand ends it
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -222,7 +248,9 @@ def serve(kind: str) -> None:
         warnings.simplefilter("ignore", SfumatoWarning)
         warnings.filterwarnings("ignore", message="Number of distinct clusters")
         begin = named(kind)  # loads what it needs before it is told anything
-        work = begin(put_together(unpack(_received(asked))))
+        told = unpack(_received(asked))
+        work = begin(put_together(with_arrays(told, int(descriptor) if descriptor else None)))
+        del told
         while True:
             item = put_together(unpack(_received(asked)))
             try:

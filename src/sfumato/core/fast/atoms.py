@@ -143,6 +143,24 @@ def turn_by_chance(rows: Any, draws: Any) -> None:
 
 
 @compiled
+def meet_demand(own: Any, weights: Any, ways: Any, wanted: float, size: float, limit: float, products: Any) -> bool:
+    """Add as much of a demand's own ways as it lacks; tell whether it lacked any. See `perturb.guard.leaning`."""
+    a, d = own.shape
+    at = 0
+    for atom in range(a):
+        for column in range(d):
+            products[at] = weights[atom, 0] * own[atom, column] * ways[atom, column]
+            at += 1
+    lack = wanted - _folded_sum(products)
+    if not lack > limit or not size > 0.0:
+        return False
+    for atom in range(a):
+        for column in range(d):
+            ways[atom, column] += (lack / size) * own[atom, column]
+    return True
+
+
+@compiled
 def _reflect(rows: Any, begin: int, vector: Any, products: Any) -> None:
     size = len(vector)
     for i in range(size):

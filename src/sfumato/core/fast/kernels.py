@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, label_rows, turn_by_chance
+from sfumato.core.fast.atoms import (
+    add_displacements,
+    draw_rows,
+    group_moments,
+    label_rows,
+    meet_demand,
+    turn_by_chance,
+)
 from sfumato.core.fast.clusters import (
     exact_parts,
     keep_least,
@@ -40,6 +47,7 @@ from sfumato.core.fast.pieces import (
     moments_of_rows,
 )
 from sfumato.core.fast.products import add_product, multiply_columns, turn
+from sfumato.core.fast.small_matrices import cholesky_factor, exact_covariance, inverse_of_factor, small_product
 from sfumato.core.fast.summing import changed_cells, grid_steps, hash_rows, lane_sum, turn_back, turn_rows
 from sfumato.core.fast.walls import depths, guard_rows
 
@@ -53,11 +61,14 @@ __all__ = [
     "add_table_law",
     "add_uniform",
     "changed_cells",
+    "cholesky_factor",
     "count_intervals",
+    "count_rows_in_intervals",
     "depths",
     "draw_in_clusters",
     "draw_rows",
     "draw_rows_in_clusters",
+    "exact_covariance",
     "exact_parts",
     "expand_key",
     "few_lloyd_rounds",
@@ -65,18 +76,21 @@ __all__ = [
     "group_moments",
     "guard_rows",
     "hash_rows",
+    "inverse_of_factor",
     "keep_least",
     "key_stream",
     "label_rows",
     "lane_sum",
     "lloyd_rounds",
     "look_at_rows",
+    "meet_demand",
     "moments_of_rows",
     "multiply_columns",
     "multiply_table_law",
     "multiply_uniform",
     "push_inside",
     "same_labels",
+    "small_product",
     "solve_in_place",
     "start_rows",
     "table_law",
@@ -89,6 +103,7 @@ __all__ = [
     "weighted_starts",
 ]
 _PIECE = 512  # rows of a sum that stays in the first-level cache
+_TURNED = 1 << 13  # rows of which every column is counted by itself: its intervals are the larger part of the cache
 
 
 @compiled
@@ -151,3 +166,15 @@ def count_intervals(
                 count[interval[i]] += 1
                 total[interval[i]] += fine[i]
         squares[column] += square
+
+
+@compiled
+def count_rows_in_intervals(
+    rows: Any, low: Any, high: Any, sum_unit: float, square_unit: float, counts: Any, sums: Any, squares: Any
+) -> None:
+    """Do the same for rows as they lie in an array, some thousand at a time."""
+    tile = np.empty((rows.shape[1], _TURNED + 8))  # columns a power of two apart would share one place in the cache
+    for start in range(0, len(rows), _TURNED):
+        part = rows[start : start + _TURNED]
+        turn_rows(part, tile)
+        count_intervals(tile[:, : len(part)], low, high, sum_unit, square_unit, counts, sums, squares)

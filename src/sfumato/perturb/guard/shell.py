@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,16 +91,19 @@ class Found(Hidden):
 
     def of(self, tile: Floats, rows: Rows) -> Integers:
         """Return the atom of every row of the fitted table."""
-        known = None if self.seen is None else self.seen.of(rows)
-        if known is None:
-            known = self.atoms.of(self.space.enter(tile))
-            if self.seen is not None:
-                self.seen.learn(rows, known)
-        return known
+        if self.seen is None:
+            return self.atoms.of(self.space.enter(tile))
+        known = self.seen.of(rows)
+        return self.seen.learn(rows, self.atoms.of(self.space.enter(tile))) if known is None else known
 
     def counted(self, inside: Floats, of: Integers) -> Floats:
         """Return rows as they count for their atoms."""
         return inside if self.leverage is None else self.leverage.clip(inside, of)
+
+    @cached_property
+    def covariances(self) -> list[Floats]:
+        """The covariance inside each atom, in units of the space, or its variances alone."""
+        return [self.moments.covariance(int(code), self.space.bits) for code in self.atoms.names]
 
     def variances(self) -> Floats:
         """Return the variance of every column inside each atom, shape (a, d), in units of the space."""
@@ -206,12 +210,19 @@ class GuardShell(Perturber):
         return tuple(found.space.leave((centres * unit).T).T for centres in found.atoms.named.centres)
 
     def _settle(
-        self, found: Found, guard: Guard, placed: Placed, small: Flags, release: Release
+        self,
+        found: Found,
+        guard: Guard,
+        placed: Placed,
+        small: Flags,
+        release: Release,
+        keep: Callable[..., None] | None = None,
     ) -> Generator[Any, Any, tuple[Settling, tuple[int, ...]]]:
         """Yield the passes that make the finished rows keep means and regions; return how, and the rows still lost.
 
         Passes look at the means of the finished rows: all but the last feed the error of each atom's mean back, all
-        draw the walls anew for the centres that the released table really has. A last one lists what is left.
+        draw the walls anew for the centres that the released table really has. A last one lists what is left, and hands
+        the rows of the release to `keep`.
         """
         settling = found.settling
         if self._guards and (settling.needed or settling.signs is not None or placed.shift > _STILL):
@@ -231,7 +242,10 @@ class GuardShell(Perturber):
             settling = replace(settling, regions=released_regions(atoms, means, found.regions))
 
         def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
-            return tile[:0], np.where(release(settling, tile, rows)[1], 0, -1)
+            released, bad = release(settling, tile, rows)
+            if keep is not None:
+                keep(rows, values=released)
+            return tile[:0], np.where(bad, 0, -1)
 
         left_outside = yield from ask(Collected(outside))
         return settling, tuple(int(number) for number in left_outside.sorted(0)[0])
@@ -353,7 +367,8 @@ class GuardShell(Perturber):
         )
         if self._wants_company(facts):
             named = with_company(named, rows, facts.n_rows)
-        sums = yield from ask(ClusterSums(space, named))
+        codes = Seen(facts.n_rows, np.int64) if self._keeps else None
+        sums = yield from ask(ClusterSums(space, named, seen=codes))
         atoms, joined, leverage, looked = sums.atoms(), None, None, None
         centres, shift = sums.centres(atoms), np.zeros(named.stacked.shape)
         if not self._exact:
@@ -367,9 +382,8 @@ class GuardShell(Perturber):
         seen = Seen(facts.n_rows)
 
         def values(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
-            inside = space.enter(tile)
-            of = atoms.of(inside)
-            seen.learn(rows, of)
+            inside, known = space.enter(tile), None if codes is None else codes.of(rows)
+            of = seen.learn(rows, atoms.of(inside) if known is None else atoms.of_codes(known))
             return atoms.names[of], space.steps(inside if leverage is None else leverage.clip(inside, of))
 
         tally = yield from ask(AtomMoments(values, full=atoms.multiplied(facts.n_columns)))
