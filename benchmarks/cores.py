@@ -10,8 +10,9 @@ python benchmarks/cores.py FILE --quick            small tables, to see that eve
 python benchmarks/cores.py FILE --only rows,mix    some kinds of work (rows, mix, compare, tune, audit)
 python benchmarks/run.py --take cores=FILE         puts them into results.json and the pages
 
-The first needs no more than the library with `[fast]`, so it runs on a machine without a network. Every kind of work
-has a process of its own and a limit of its own. Runs on one thread come last, side by side, on a processor each.
+The first needs no more than the library with `[fast]`, so it runs on a machine without a network; without polars it
+leaves out audits, compare and tune. Every kind of work has a process of its own and a limit of its own. Runs on one
+thread come last, side by side, on a processor each.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Timer
 from typing import Any, NamedTuple, TextIO
@@ -40,6 +42,7 @@ _MANY = 8  # processors from which on the large tables are measured
 _SLOWER = 1.05
 _TOGETHER = 5  # runs on one thread at the same time, at most; half of the processors stay free
 _LAST = 0.5  # share of the time that is kept for runs on one thread: without them nothing can be compared
+_TABLES = {"audit", "compare", "tune"}  # what takes tables of every kind
 Figures = dict[str, dict[int, float]]
 
 
@@ -110,6 +113,9 @@ class Run:
         """Run a part until it ends, or its time does; so many seconds are kept for others."""
         seconds = min(part.seconds, self._until - kept - time.monotonic())
         lost = {"left out": part.told, "work": f"{part.work}, {part.rows:,} rows", "counts": part.counts}
+        if part.work in _TABLES and find_spec("polars") is None:
+            self.note({**lost, "why": "polars is not installed"})
+            return
         if seconds <= 0:
             self.note({**lost, "why": "no time was left"})
             return
