@@ -48,7 +48,7 @@ class SharedArrays:
         if value.nbytes < _LARGE or value.dtype.kind not in "biuf":
             return value
         plain, place = np.ascontiguousarray(value), self.size
-        view, written = memoryview(plain).cast("B"), 0
+        view, written = plain.data.cast("B"), 0
         while written < len(view):
             written += os.pwrite(self.descriptor, view[written:], place + written)
         self.size = -(-(place + written) // _LINE) * _LINE

@@ -20,7 +20,7 @@ from sfumato.core.fast.atoms import (
 )
 from sfumato.core.fast.clusters import (
     exact_parts,
-    keep_least,
+    likely_nearest,
     push_inside,
     same_labels,
     solve_in_place,
@@ -77,10 +77,10 @@ __all__ = [
     "guard_rows",
     "hash_rows",
     "inverse_of_factor",
-    "keep_least",
     "key_stream",
     "label_rows",
     "lane_sum",
+    "likely_nearest",
     "lloyd_rounds",
     "look_at_rows",
     "meet_demand",
