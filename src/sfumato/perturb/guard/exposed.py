@@ -97,7 +97,7 @@ def exposed_rounds(
     most : int
         Rows that may be held back. Where a number of clusters needs more, its rows stay, and are the others.
     """
-    sample = yield from ask(Sample(SAMPLE_ROWS, streams.subkey("exposed sample")))
+    sample = yield from ask(Sample(SAMPLE_ROWS, streams.subkey("exposed sample"), facts.n_rows))
     rows, numbers = sample.values(), sample.labels().astype(np.int64)
     whole = len(rows) == facts.n_rows
     few = COMPANY if whole else 2  # a larger table has so few of a small cluster in the sample

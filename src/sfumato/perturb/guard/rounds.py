@@ -26,6 +26,7 @@ from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import LARGEST_STEPS, sum_in_order, to_steps
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import share, sharing_here
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.perturb.guard.atoms import Atoms, part_rows
@@ -37,6 +38,7 @@ from sfumato.perturb.guard.settle import Settling
 Propose = Callable[[Floats, Rows], tuple[Floats, Integers]]
 
 ROUNDS = 3
+_TOGETHER = 512  # rows at least that one thread clips
 _MARGIN = 0.85  # an empty strip along the walls: centres that move a little meet no rows that would change sides
 _SQUARE_BITS = 4  # squares are summed on a lattice so much coarser
 _WIDEST = 1.5
@@ -253,8 +255,10 @@ def guarded(
     """
     guard = Guard(regions, targets, counts, scatter)
     rows, done = proposed, None
+    parts = [slice(*part) for part in spans(len(of), max(_TOGETHER, -(-len(of) // sharing_here())))]
     for number in range(ROUNDS):
-        rows = guard.clipped(rows, of, done)
+        clipped = share(lambda part, rows=rows, done=done: guard.clipped(rows[:, part], of[part], done), parts)
+        rows = np.concatenate(clipped, axis=1) if clipped else rows
         seen, done = Displacement(guard, lambda tile, _: (tile, of)), number
         seen.add_rows(rows, of)
         guard.learn(seen)

@@ -306,16 +306,16 @@ class GuardShell(Perturber):
         coded : bool
             Whether numbers stand for texts.
         """
-        asked = (Moments(facts.low, facts.high, cross=False), Sample(SAMPLE_ROWS, streams.subkey("clustering sample")))
+        sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"), facts.n_rows)
+        asked = (Moments(facts.low, facts.high, cross=False), sample)
         foreign = [wanted for wanted in spelled_out(self.clusterings, ()) if is_foreign(wanted)]
         if not foreign:
             return (*(yield from ask_both(*asked)), ())
 
         def work(parts: list[Any]) -> list[dict[str, Any]]:
-            moments, sample = parts
-            rows = sample.values()
-            space = self._space(facts, moments, rows)
-            given = ForeignRows(space, rows, sample.labels(), facts.n_rows, coded, self.mixes)
+            rows = parts[1].values()
+            space = self._space(facts, parts[0], rows)
+            given = ForeignRows(space, rows, parts[1].labels(), facts.n_rows, coded, self.mixes)
             return make_foreign(foreign, given, streams)
 
         filled = yield from ask(Concluded(list(asked), work))
