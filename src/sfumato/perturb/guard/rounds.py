@@ -256,9 +256,12 @@ def guarded(
     guard = Guard(regions, targets, counts, scatter)
     rows, done = proposed, None
     parts = [slice(*part) for part in spans(len(of), max(_TOGETHER, -(-len(of) // sharing_here())))]
+
+    def clipped(rows: Floats, done: int | None) -> Floats:
+        return np.concatenate(share(lambda part: guard.clipped(rows[:, part], of[part], done), parts), axis=1)
+
     for number in range(ROUNDS):
-        clipped = share(lambda part, rows=rows, done=done: guard.clipped(rows[:, part], of[part], done), parts)
-        rows = np.concatenate(clipped, axis=1) if clipped else rows
+        rows = clipped(rows, done) if parts else rows
         seen, done = Displacement(guard, lambda tile, _: (tile, of)), number
         seen.add_rows(rows, of)
         guard.learn(seen)

@@ -306,8 +306,8 @@ class GuardShell(Perturber):
         coded : bool
             Whether numbers stand for texts.
         """
-        sample = Sample(SAMPLE_ROWS, streams.subkey("clustering sample"), facts.n_rows)
-        asked = (Moments(facts.low, facts.high, cross=False), sample)
+        key = streams.subkey("clustering sample")
+        asked = (Moments(facts.low, facts.high, cross=False), Sample(SAMPLE_ROWS, key, facts.n_rows))
         foreign = [wanted for wanted in spelled_out(self.clusterings, ()) if is_foreign(wanted)]
         if not foreign:
             return (*(yield from ask_both(*asked)), ())
