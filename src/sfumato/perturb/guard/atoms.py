@@ -146,6 +146,10 @@ class AtomMoments(Summary):
     def fresh(self) -> Self:
         return type(self)(self._values, cross=self._cross, full=self._full)
 
+    @property
+    def block_rows(self) -> int:
+        return part_rows()
+
     def add(self, tile: Floats, rows: Rows) -> None:
         for start, stop in spans(tile.shape[1], part_rows()):
             self._add_part(*self._values(tile[:, start:stop], rows.part(start, stop)))

@@ -194,6 +194,10 @@ class Displacement(Summary):
     def fresh(self) -> Self:
         return type(self)(self._guard, self._clipped)
 
+    @property
+    def block_rows(self) -> int:
+        return part_rows()
+
     def add(self, tile: Floats, rows: Rows) -> None:
         for start, stop in spans(tile.shape[1], part_rows()):
             self.add_rows(*self._clipped(tile[:, start:stop], rows.part(start, stop)))

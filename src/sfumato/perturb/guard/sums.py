@@ -41,6 +41,10 @@ class ClusterSums(Summary):
     def fresh(self) -> Self:
         return type(self)(self._space, self._named, self._atoms, self._seen)
 
+    @property
+    def block_rows(self) -> int:
+        return part_rows()
+
     def add(self, tile: Floats, rows: Rows) -> None:
         for start, stop in spans(tile.shape[1], part_rows()):
             inside = self._space.enter(tile[:, start:stop])

@@ -13,6 +13,7 @@ from sfumato._arrays import Floats, Integers
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import BLOCK_ROWS
 from sfumato.exceptions import DataError
 
 # (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
@@ -29,6 +30,10 @@ class Collected(Summary):
     def __init__(self, select: Select) -> None:
         self._select = select
         self._parts: list[tuple[NDArray[np.uint64], Floats, Integers]] = []
+
+    @property
+    def block_rows(self) -> int:
+        return BLOCK_ROWS // 2
 
     def fresh(self) -> Self:
         return type(self)(self._select)
