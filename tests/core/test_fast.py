@@ -17,7 +17,7 @@ from sfumato.cluster.lattice_kmeans import agreed, lattice_lloyd, other_labels, 
 from sfumato.core import fast
 from sfumato.core.linear import cholesky, lower_inverse, product_in_order, solve_positive
 from sfumato.core.rows import RowRange
-from sfumato.core.stream import RowHasher
+from sfumato.core.stream import RowHasher, Streams
 from sfumato.core.summaries import Moments
 from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
 from sfumato.core.variates import LAWS, add_noise, arcsine, laplace, multiply_noise, normal
@@ -27,7 +27,7 @@ from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Displacement, Guard
 from sfumato.perturb.guard.space import Space
-from sfumato.perturb.guard.spread import Scatter, Scatters, haar_words, mix_rows
+from sfumato.perturb.guard.spread import Scatter, Scatters, draw_steps, haar_words, mix_rows
 from sfumato.perturb.intervals.counts import IntervalCounts
 from sfumato.perturb.perturbers.intervals import IntervalResampling
 
@@ -328,6 +328,15 @@ def test_labels_draws_and_moments_of_atoms(seed, rows, columns, largest) -> None
     for at, atom in enumerate(np.unique(atoms)):
         assert (sums[at] == steps[:, atoms == atom].sum(axis=1)).all()
         assert (products[at] == steps[:, atoms == atom] @ steps[:, atoms == atom].T).all()
+
+
+def test_draws_of_rows_made_in_one_call_are_those_of_the_stream() -> None:
+    assert COMPILED is not None
+    streams, rows, names = Streams(bytes(32)), RowRange(7, 2050), ("a", "b")
+    if not COMPILED.WORDS:
+        return  # a processor without the instructions goes on with the stream
+    keys = streams.round_keys(COMPILED, "mixing", names)
+    assert draw_steps(names, rows, streams, keys).tobytes() == draw_steps(names, rows, streams).tobytes()
 
 
 @given(seeds, st.integers(1, 40), st.integers(1, 5))

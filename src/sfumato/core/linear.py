@@ -20,6 +20,7 @@ from sfumato.exceptions import DataError
 
 LARGEST_STEPS = float(1 << 20)
 _MOST_TERMS = 8192
+_LONG = 4096  # numbers that are added up without an array of running sums
 
 
 def cholesky(matrix: Floats, *, tolerance: float = 1e-10) -> Floats:
@@ -199,6 +200,11 @@ def sum_in_order(values: Floats) -> Floats:
     """
     if values.shape[-1] == 0:
         return np.zeros(values.shape[:-1])
+    fast = compiled_kernels(0) if values.size > _LONG and values.ndim <= 2 and values.dtype == np.float64 else None
+    if fast is not None:
+        out = np.empty(values.shape[:-1])
+        fast.sums_in_order(np.ascontiguousarray(values).reshape(-1, values.shape[-1]), out.reshape(-1))
+        return out + 0.0
     # running sums cannot be added in another order; a sum that begins with 0 has no negative zero
     total: Floats = np.add.accumulate(values, axis=-1)[..., -1] + 0.0
     return total

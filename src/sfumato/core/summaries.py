@@ -296,14 +296,14 @@ class Sample(Summary):
         ]
 
     def _keep(self, words: NDArray[np.uint64], labels: NDArray[np.uint64], values: Floats) -> None:
-        if len(words) > self._size:
-            shortlist = np.argpartition(words, self._size - 1)[: self._size]
-            words, labels, values = words[shortlist], labels[shortlist], values[:, shortlist]
         if self._values is not None:
             words = np.concatenate([self._words, words])
             labels = np.concatenate([self._labels, labels])
             values = np.concatenate([self._values, values], axis=1)
-        order = np.lexsort((labels, words))[: self._size]
+        some = np.arange(len(words))
+        if len(words) > self._size:
+            some = np.flatnonzero(words <= np.partition(words, self._size - 1)[self._size - 1])
+        order = some[np.lexsort((labels[some], words[some]))][: self._size]  # the rows themselves are moved once
         self._words, self._labels, self._values = words[order], labels[order], values[:, order]
 
     def values(self) -> Floats:

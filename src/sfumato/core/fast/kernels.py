@@ -45,9 +45,16 @@ from sfumato.core.fast.pieces import (
     draw_rows_in_clusters,
     look_at_rows,
     moments_of_rows,
+    normal_steps,
 )
 from sfumato.core.fast.products import add_product, multiply_columns, turn
-from sfumato.core.fast.small_matrices import cholesky_factor, exact_covariance, inverse_of_factor, small_product
+from sfumato.core.fast.small_matrices import (
+    cholesky_factor,
+    exact_covariance,
+    inverse_of_factor,
+    small_product,
+    sums_in_order,
+)
 from sfumato.core.fast.summing import changed_cells, grid_steps, hash_rows, lane_sum, turn_back, turn_rows
 from sfumato.core.fast.walls import depths, guard_rows
 
@@ -88,11 +95,13 @@ __all__ = [
     "multiply_columns",
     "multiply_table_law",
     "multiply_uniform",
+    "normal_steps",
     "push_inside",
     "same_labels",
     "small_product",
     "solve_in_place",
     "start_rows",
+    "sums_in_order",
     "table_law",
     "turn",
     "turn_back",

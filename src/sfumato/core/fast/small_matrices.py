@@ -93,3 +93,13 @@ def small_product(left: Any, right: Any, out: Any) -> None:
         for i in range(len(left)):
             for e in range(right.shape[1]):
                 out[i, e] += left[i, index] * right[index, e]
+
+
+@compiled
+def sums_in_order(values: Any, out: Any) -> None:
+    """Write the sum of each row, from the first number to the last."""
+    for i in range(len(values)):
+        total = values[i, 0]
+        for j in range(1, values.shape[1]):
+            total += values[i, j]
+        out[i] = total

@@ -359,22 +359,22 @@ class GuardShell(Perturber):
         moments, sample, foreign = yield from self._sampled(facts, streams)
         rows, ladder = sample.values(), self._on_ladder
         space = self._space(facts, moments, rows)
-        wanted = self._wanted(facts, categories=False)
+        inside, wanted = space.enter(np.ascontiguousarray(rows.T)), self._wanted(facts, categories=False)
         weights = other_weights(facts, moments, space, self.other_scalings)
         near, numbers = clipped(space, rows) if self.exposed == "clip" else rows, sample.labels()
         named = name_clusterings(
             space, wanted, near, numbers, streams, self._care, ladder=ladder, weights=weights, foreign=foreign
         )
         if self._wants_company(facts):
-            named = with_company(named, rows, facts.n_rows)
+            named = with_company(named, inside, facts.n_rows)
         codes = Seen(facts.n_rows, np.int64) if self._keeps else None
         sums = yield from ask(ClusterSums(space, named, seen=codes))
         atoms, joined, leverage, looked = sums.atoms(), None, None, None
         centres, shift = sums.centres(atoms), np.zeros(named.stacked.shape)
         if not self._exact:
             if ladder:
-                atoms, joined = self._join(space, atoms, rows)
-            looked = space.enter(np.ascontiguousarray(rows.T))
+                atoms, joined = self._join(space, atoms, inside)
+            looked = inside
             # of other clusterers the scatter of a few large groups is what they are found by
             vanish = NOTHING if ladder and self.mixes and not named.marks else np.inf
             leverage = Leverage.of_sample(looked, atoms.of(looked), len(atoms), nothing=vanish)
@@ -394,7 +394,6 @@ class GuardShell(Perturber):
         settling = Settling(space, facts.names, decimals, signs=signs)
         return Found(space, atoms, tally, regions, settling, shift, joined, leverage, looked, seen)
 
-    def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
+    def _join(self, space: Space, atoms: Atoms, inside: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""
-        inside = space.enter(np.ascontiguousarray(sample.T))
         return join_atoms(atoms, detail_of(self.detail), Inside(space.steps(inside), atoms.of(inside)).residual)

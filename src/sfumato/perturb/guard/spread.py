@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import (
+    LARGEST_STEPS,
     cholesky,
     exact_product,
     fixed_order_sum,
@@ -25,10 +26,10 @@ from sfumato.core.linear import (
     product_in_order,
     to_steps,
 )
-from sfumato.core.rows import Rows
+from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.variates import normal
+from sfumato.core.variates import Words, normal, table_of
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.placing import Placed
@@ -107,8 +108,19 @@ class Scatters(Hidden):
         return drawn
 
 
-def draw_steps(names: tuple[str, ...], rows: Rows, streams: Streams) -> Floats:
-    """Return one normal number for each row and column, in whole steps."""
+def draw_steps(names: tuple[str, ...], rows: Rows, streams: Streams, keys: Words | None = None) -> Floats:
+    """Return one normal number for each row and column, in whole steps.
+
+    Parameters
+    ----------
+    keys : array of shape (d, 15, 2), optional
+        See `Streams.round_keys`; None (default) where the words are not made by compiled kernels.
+    """
+    fast = compiled_kernels(len(rows) * len(names))
+    if fast is not None and keys is not None and isinstance(rows, RowRange):
+        out = np.empty((len(names), len(rows)))
+        fast.normal_steps(keys, rows.start, table_of("normal"), 2.0**DRAW_BITS, LARGEST_STEPS, out)
+        return out
     return np.stack([to_steps(normal(streams.words("mixing", name, rows)), DRAW_BITS) for name in names])
 
 
@@ -142,10 +154,15 @@ class Drawing(Hidden):
         """Return one normal number for each row and column, in whole steps."""
         known = None if self.underway is None else self.underway.take(rows, _DRAWN)
         if known is None:
-            known = draw_steps(self.names, rows, self.streams)
+            known = draw_steps(self.names, rows, self.streams, self._keys)
             if self.underway is not None:
                 self.underway.keep(rows, _DRAWN, known)
         return known
+
+    @cached_property
+    def _keys(self) -> Words | None:
+        fast = compiled_kernels(0)
+        return self.streams.round_keys(fast, "mixing", self.names) if fast is not None and fast.WORDS else None
 
     def clipped(self, tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
         """Return rows after the guard's rounds so far and one more clipping, and their atoms; -1 if not drawn."""
