@@ -41,7 +41,7 @@ COPY, LIMIT = "copy", "copy and key stream"
 _MANY = 8  # processors from which on the large tables are measured
 _SLOWER = 1.05
 _TOGETHER = 5  # runs on one thread at the same time, at most; half of the processors stay free
-_LAST = 0.5  # share of the time that is kept for runs on one thread: without them nothing can be compared
+_LAST = 0.55  # share of the time that is kept for runs on one thread: without them nothing can be compared
 _TABLES = {"audit", "compare", "tune"}  # what takes tables of every kind
 Figures = dict[str, dict[int, float]]
 
@@ -78,11 +78,11 @@ def parts(quick: bool) -> tuple[list[Part], list[Part]]:
     works, seconds = (("mix", mixed), ("audit", audited), ("compare", few), ("tune", few)), 75.0 if many else 600.0
     first = [Part("rows", rows, counts(), 2 * seconds, 1 if quick else 2)]
     first += [Part(work, n, every, seconds) for work, n in works]
+    # the numbers between one and all come last on all threads: without them the promises can be judged, too
+    first += [Part("mix", mixed, between, seconds) for between in [counts()[2:-1]] if between and not quick]
     if large:
         first.append(Part("audit", large, every, 1.5 * seconds))
         works += (("audit", large),)  # on one thread it may take longer than there is time: then the line is missing
-    # the numbers between one and all come last on all threads: without them the promises can be judged, too
-    first += [Part("mix", mixed, between, seconds) for between in [counts()[2:-1]] if between and not quick]
     return first, [Part(work, n, (1,), 900.0) for work, n in works]
 
 

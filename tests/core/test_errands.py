@@ -121,6 +121,16 @@ def test_what_cannot_travel_is_done_here() -> None:
     assert here.times == 1
 
 
+def test_libraries_begin_no_threads_in_processes() -> None:
+    table = np.random.default_rng(1).normal(size=(60, 2))
+    told = {"rows": {"original": table, "released": table}}
+    with Errands("sfumato.attack.engine.elsewhere:referees_elsewhere", lambda: told, _Asked(), MANY) as work:
+        assert work(("rows", "ridge", ())).status == "ran"  # has loaded what multiplies matrices
+        assert work.done_elsewhere == 1
+        status = Path(f"/proc/{work._begun[0]._process.pid}/status").read_text()
+    assert "Threads:\t1\n" in status
+
+
 def test_processes_end_with_whoever_began_them(tmp_path: Path) -> None:
     program = (
         "from sfumato.core.errands.processes import Errands\n"

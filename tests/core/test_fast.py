@@ -23,6 +23,7 @@ from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
 from sfumato.core.variates import LAWS, add_noise, arcsine, laplace, multiply_noise, normal
 from sfumato.frames.frame import read_frame
 from sfumato.perturb.guard.atoms import AtomMoments, grouped, moments_of_groups
+from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Displacement, Guard
@@ -328,6 +329,15 @@ def test_labels_draws_and_moments_of_atoms(seed, rows, columns, largest) -> None
     for at, atom in enumerate(np.unique(atoms)):
         assert (sums[at] == steps[:, atoms == atom].sum(axis=1)).all()
         assert (products[at] == steps[:, atoms == atom] @ steps[:, atoms == atom].T).all()
+
+
+@given(seeds, st.integers(1, 700), st.integers(1, 4), st.sampled_from([1.75, np.inf]))
+@settings(max_examples=60, deadline=None)
+def test_rows_drawn_nearer_to_the_middle_of_their_atoms(seed, rows, columns, nothing) -> None:
+    rng = np.random.default_rng(seed)
+    inside, of = rng.normal(size=(columns, rows)) * rng.choice([0.1, 1.0, 9.0], rows), rng.integers(0, 4, rows)
+    middles, farthest = rng.normal(size=(4, columns)), np.array([0.0, 0.5, 2.0, np.inf])
+    same_bits(lambda: [Leverage(middles, farthest, nothing).clip(inside, of)])
 
 
 def test_draws_of_rows_made_in_one_call_are_those_of_the_stream() -> None:

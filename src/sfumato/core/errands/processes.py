@@ -30,6 +30,14 @@ from sfumato.exceptions import SfumatoWarning
 
 Work = Callable[[Any], Any]
 _RUN = "import sys; from sfumato.core.errands.processes import serve; serve(*sys.argv[1:])"
+_ALONE = {  # else what a process loads later than it is told so would begin as many threads as there are processors
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
+}
 _LOOK = 0.2  # seconds after which whoever waits for an answer looks whether somebody has asked to stop
 _BYTES = 400 << 20  # of memory for a process: the libraries, and a few copies of a small table
 _COPIES = 8  # of what it is told
@@ -182,7 +190,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": places},
+            env={**os.environ, **_ALONE, "PYTHONPATH": places},
         )
         self._knows = False
 
@@ -244,10 +252,10 @@ def serve(kind: str, descriptor: str = "") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gave the errand ends it
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)  # what a library prints is no answer
+    begin = named(kind)  # loads what it needs before it is told anything
     with suppress(EOFError, OSError), shared_by(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", SfumatoWarning)
         warnings.filterwarnings("ignore", message="Number of distinct clusters")
-        begin = named(kind)  # loads what it needs before it is told anything
         told = unpack(_received(asked))
         work = begin(put_together(with_arrays(told, int(descriptor) if descriptor else None)))
         del told

@@ -71,6 +71,36 @@ def draw_rows(
 
 
 @compiled
+def draw_nearer(inside: Any, of: Any, middles: Any, farthest: Any, nothing: float, out: Any) -> None:
+    """Write rows, those that are too far from the middle of their atoms drawn nearer; see `perturb.guard.leverage`."""
+    d, n = inside.shape
+    total = np.empty(PIECE)
+    for start in range(0, n, PIECE):
+        m = min(PIECE, n - start)
+        atoms = of[start : start + m]
+        for i in range(m):
+            total[i] = 0.0
+        for column in range(d):
+            values = inside[column, start : start + m]
+            for i in range(m):
+                away = values[i] - middles[atoms[i], column]
+                total[i] += away * away
+        for i in range(m):
+            distance, reach = np.sqrt(total[i]), farthest[atoms[i]]
+            total[i] = -1.0  # as it is
+            if distance > reach:
+                left = reach
+                if nothing < np.inf:
+                    left = min(max((nothing * reach - distance) / (nothing - 1.0), 0.0), reach)
+                total[i] = left / distance
+        for column in range(d):
+            values, target = inside[column, start : start + m], out[column, start : start + m]
+            for i in range(m):
+                middle = middles[atoms[i], column]
+                target[i] = values[i] if total[i] < 0.0 else middle + (values[i] - middle) * total[i]
+
+
+@compiled
 def add_displacements(
     rows: Any, atoms: Any, targets: Any, unit: float, coarse_unit: float, largest: float, sums: Any, squares: Any
 ) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.core.fast.atoms import (
     add_displacements,
+    draw_nearer,
     draw_rows,
     group_moments,
     label_rows,
@@ -73,6 +74,7 @@ __all__ = [
     "count_rows_in_intervals",
     "depths",
     "draw_in_clusters",
+    "draw_nearer",
     "draw_rows",
     "draw_rows_in_clusters",
     "exact_covariance",

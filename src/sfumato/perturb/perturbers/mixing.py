@@ -336,7 +336,10 @@ class AtomMixing(GuardShell):
 
         def small_rows(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
             of = found.of(tile, rows)
-            return found.counted(space.enter(tile), of), np.where(drawn[of], -1, of)
+            few, values = ~drawn[of], np.empty(tile.shape)  # of the others nothing is kept
+            if few.any():
+                values[:, few] = found.counted(space.enter(tile[:, few]), of[few])
+            return values, np.where(few, of, -1)
 
         def draws(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
             of = found.of(tile, rows)
