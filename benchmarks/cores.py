@@ -167,12 +167,12 @@ def taken(file: Path) -> tuple[Section, dict[str, Any]]:
     different = sum(len(found) > 1 or any("differ" in one for one in found) for found in digests.values())
     section = section_of(took, about["processors"], different)
     unfinished = {
-        f"{line['left out']} ({line['why']})": None
+        line["left out"]: line["why"]  # of several runs the last one counts
         for line in lines
         if "left out" in line and not set(line["counts"]) <= set(took.get(line["work"], ()))
     }
     if unfinished:
-        section.note += f" Not finished: {'; '.join(unfinished)}."
+        section.note += f" Not finished: {'; '.join(f'{what} ({why})' for what, why in unfinished.items())}."
     return section, about
 
 
