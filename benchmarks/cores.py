@@ -5,13 +5,14 @@ as many words, which every method with noise of its own needs. A ratio to it mea
 main thread did alone is printed, not kept: that is what no further thread can shorten.
 
 python benchmarks/cores.py FILE                    the figures into a file, a line each, the most important ones first
-python benchmarks/cores.py FILE --seconds 530      so long in all; what is not done by then is left out
+python benchmarks/cores.py FILE --seconds 500      so long in all; what is not done by then is left out
 python benchmarks/cores.py FILE --quick            small tables, to see that everything runs
 python benchmarks/cores.py FILE --only rows,mix    some kinds of work (rows, mix, compare, tune, audit)
 python benchmarks/run.py --take cores=FILE         puts them into results.json and the pages
 
-The first needs no more than the library with `[fast]`, so it runs on a machine without a network. Every kind of work
-has a process of its own and a limit of its own. Runs on one thread come last, side by side, on a processor each.
+The first needs no more than the library with `[fast]`, so it runs on a machine without a network; without polars it
+leaves out audits, compare and tune. Every kind of work has a process of its own and a limit of its own. Runs on one
+thread come last, side by side, on a processor each.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Timer
 from typing import Any, NamedTuple, TextIO
@@ -38,7 +41,8 @@ COPY, LIMIT = "copy", "copy and key stream"
 _MANY = 8  # processors from which on the large tables are measured
 _SLOWER = 1.05
 _TOGETHER = 5  # runs on one thread at the same time, at most; half of the processors stay free
-_LAST = 0.35  # share of the time that is kept for runs on one thread: without them nothing can be compared
+_LAST = 0.55  # share of the time that is kept for runs on one thread: without them nothing can be compared
+_TABLES = {"audit", "compare", "tune"}  # what takes tables of every kind
 Figures = dict[str, dict[int, float]]
 
 
@@ -50,6 +54,11 @@ class Part(NamedTuple):
     counts: tuple[int, ...]
     seconds: float
     rounds: int = 1
+
+    @property
+    def told(self) -> str:
+        """Say what it is."""
+        return f"{self.work} of {self.rows:,} rows on {', '.join(map(str, self.counts))} threads"
 
 
 def counts() -> tuple[int, ...]:
@@ -69,11 +78,11 @@ def parts(quick: bool) -> tuple[list[Part], list[Part]]:
     works, seconds = (("mix", mixed), ("audit", audited), ("compare", few), ("tune", few)), 75.0 if many else 600.0
     first = [Part("rows", rows, counts(), 2 * seconds, 1 if quick else 2)]
     first += [Part(work, n, every, seconds) for work, n in works]
+    # the numbers between one and all come last on all threads: without them the promises can be judged, too
+    first += [Part("mix", mixed, between, seconds) for between in [counts()[2:-1]] if between and not quick]
     if large:
         first.append(Part("audit", large, every, 1.5 * seconds))
         works += (("audit", large),)  # on one thread it may take longer than there is time: then the line is missing
-    # the numbers between one and all come last on all threads: without them the promises can be judged, too
-    first += [Part("mix", mixed, between, seconds) for between in [counts()[2:-1]] if between and not quick]
     return first, [Part(work, n, (1,), 900.0) for work, n in works]
 
 
@@ -103,20 +112,25 @@ class Run:
     def make(self, part: Part, kept: float = 0.0) -> None:
         """Run a part until it ends, or its time does; so many seconds are kept for others."""
         seconds = min(part.seconds, self._until - kept - time.monotonic())
-        name = f"{part.work}, {part.rows:,} rows, threads {part.counts}"
+        lost = {"left out": part.told, "work": f"{part.work}, {part.rows:,} rows", "counts": part.counts}
+        if part.work in _TABLES and find_spec("polars") is None:
+            self.note({**lost, "why": "polars is not installed"})
+            return
         if seconds <= 0:
-            self.note({"left out": name})
+            self.note({**lost, "why": "no time was left"})
             return
         said = (part.work, part.rows, ",".join(map(str, part.counts)), part.rounds)
         command = [sys.executable, str(HERE / "cores_work.py"), *map(str, said)]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        stop = Timer(seconds, child.kill)
+        # a group of its own: whoever works for it ends with it
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        stop = Timer(seconds, os.killpg, (child.pid, signal.SIGKILL))
         stop.start()
         assert child.stdout is not None
         for line in child.stdout:
             self.note(json.loads(line))
         if child.wait():
-            self.note({"left out": f"{name}: ended with {child.returncode} (limit {seconds:.0f} s)"})
+            ended = f"stopped after {seconds:.0f} s" if child.returncode < 0 else f"ended with {child.returncode}"
+            self.note({**lost, "why": ended})
         stop.cancel()
 
 
@@ -147,14 +161,18 @@ def taken(file: Path) -> tuple[Section, dict[str, Any]]:
     took: Figures = {}
     digests: dict[str, set[str]] = {}
     for line in lines:
-        if "work" in line:
+        if "seconds" in line:
             took.setdefault(line["work"], {})[line["threads"]] = line["seconds"]
             digests.setdefault(line["work"], set()).add(line["digest"])
     different = sum(len(found) > 1 or any("differ" in one for one in found) for found in digests.values())
     section = section_of(took, about["processors"], different)
-    unfinished = [line["left out"] for line in lines if "left out" in line]
+    unfinished = {
+        line["left out"]: line["why"]  # of several runs the last one counts
+        for line in lines
+        if "left out" in line and not set(line["counts"]) <= set(took.get(line["work"], ()))
+    }
     if unfinished:
-        section.note += f" Not finished in its time: {'; '.join(unfinished)}."
+        section.note += f" Not finished: {'; '.join(f'{what} ({why})' for what, why in unfinished.items())}."
     return section, about
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from sfumato.core import fast, passes, tiles
 
 _CLUSTERS = (2, 3, 4, 5)
 _LENGTHS, _USUAL = (1, 2, 4, 8, 16), tiles._BUSY  # noqa: SLF001  # tiles in a piece
+_STEPS = 12  # of a job that tells how far it is: the longest are said
 Job = Callable[[int], Any]
 
 
@@ -71,6 +73,26 @@ def row_methods(rows: int, counts: list[int], rounds: int) -> None:
         tell(lines=[f"{name}, {counts[-1]} threads, by tiles in a piece: {told}"])
 
 
+class Steps:
+    """How long the steps of a job take that says how far it is."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[float, str]] = []
+
+    def __call__(self, what: str, _: float) -> None:
+        self._seen.append((time.perf_counter(), what))
+
+    def lines(self) -> list[str]:
+        """Say the longest, in their order, and begin anew."""
+        seen, self._seen = [*self._seen, (time.perf_counter(), "")], []
+        took = [(after - before, what) for (before, what), (after, _) in pairwise(seen)]
+        least = sorted((seconds for seconds, _ in took), reverse=True)[:_STEPS][-1:]
+        return [f"    {seconds:6.2f} s from: {what}" for seconds, what in took if [seconds] >= least]
+
+
+steps = Steps()
+
+
 def mix(rows: int) -> Job:
     """Return the mixing of a table."""
     table = clusters(rows, 20)
@@ -84,19 +106,19 @@ def audit(rows: int) -> Job:
     noisy = sf.perturb.IndependentNoise(insecure_seed=1)
     sf.audit(few, noisy.fit_transform(few), threads=1)
     released = noisy.fit_transform(table)
-    return lambda n: sf.audit(table, released, threads=n)
+    return lambda n: sf.audit(table, released, threads=n, progress=steps)
 
 
 def compare(rows: int) -> Job:
     """Return the comparison of all methods on a table."""
     table = clusters(rows, 8).round(3)
-    return lambda n: sf.compare(table, clusters=_CLUSTERS, threads=n)
+    return lambda n: sf.compare(table, clusters=_CLUSTERS, threads=n, progress=steps)
 
 
 def tune(rows: int) -> Job:
     """Return the search for a method for a table."""
     table = clusters(rows, 8).round(3)
-    return lambda n: sf.tune(table, 0.05, clusters=_CLUSTERS, candidates=16, threads=n)
+    return lambda n: sf.tune(table, 0.05, clusters=_CLUSTERS, candidates=16, threads=n, progress=steps)
 
 
 WORKS = {"mix": mix, "audit": audit, "compare": compare, "tune": tune}
@@ -116,7 +138,7 @@ def main() -> None:
         told = found[0] if isinstance(found[0], np.ndarray) else found[0].to_json().encode()
         digest = hashlib.blake2b(told, digest_size=8).hexdigest()
         tell(work=f"{work}, {rows:,} rows", threads=n, seconds=seen.seconds, digest=digest, busy=seen.busy)
-        tell(lines=seen.lines(f"{work}, {rows:,} rows", n))
+        tell(lines=[*seen.lines(f"{work}, {rows:,} rows", n), *steps.lines()])
 
 
 if __name__ == "__main__":

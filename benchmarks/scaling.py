@@ -73,9 +73,10 @@ def _cores(cores: dict[str, Any] | None) -> list[str]:
 _CHOOSE = """`make bench BENCH=cores` prints the same for the machine at hand. How to choose: leave `threads` alone, which takes all
 processors that the process may use, and give fewer where something else has to run beside it. Rows and attacks are shared out in
 whole pieces, results never depend on how many, and work inside work does not multiply. Methods that add noise to rows go on to the speed of memory.
-Audits are Python in many places, and its threads wait for one another there: of many processors they use a few, and what is in
-the table says how few. `compare` and `tune` share their trials among processes for more than four threads.
-Memory grows with threads by a few tiles each, and in audits by a few copies of the table for every attack that runs beside others."""
+Attacks and trials are much Python, and threads of Python wait for one another: for more than four threads `compare`, `tune` and
+audits of 131,072 cells or more share them among processes, each of which takes a few seconds of a processor to begin.
+Memory grows with threads by a few tiles each, and in audits by a few copies of the table for every attack that runs beside others;
+processes look at one copy of the tables themselves."""
 _HEAD = """# Scaling
 
 Made by `make bench` from the catalogue and from measured results; see [benchmarks](benchmarks.md) for the machine.
@@ -96,7 +97,8 @@ summaries that the method asks for, and once to write. So
 - *Memory* is a few batches and the method's summaries, whatever the size of the file. Methods of the table tier need each
   row's neighbours and hold all confidential columns: 8 bytes a cell, several times over. Those of the group tier hold 8 bytes a
   cell once, up to 32 million cells; rows of larger tables wait on the disk, sealed, until their group has come together.
-- Atom mixing names its clusterings on a keyed sample of 100,000 rows, so from there on it grows by its passes alone.
+- Atom mixing names its clusterings on a keyed sample of 100,000 rows, so from there on it grows by its passes alone. Of the first
+  32 million cells it keeps what a pass has made of them, 8 bytes each, until they are released; the next pass goes on there.
 """
 _GROWTH = """
 ## Growth, measured

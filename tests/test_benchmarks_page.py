@@ -35,7 +35,18 @@ def test_figures_of_a_run_that_was_stopped_are_a_table(tmp_path: Path, monkeypat
         {"lines": ["seen"]},
         *({"work": "mix, 10 rows", "threads": n, "seconds": 9.0 / n, "digest": str(n)} for n in (16, 1)),
         {"work": "audit, 10 rows", "threads": 16, "seconds": 2.0, "digest": "a"},
-        {"left out": "audit on one thread"},
+        {
+            "left out": "audit of 10 rows on 1 threads",
+            "work": "audit, 10 rows",
+            "counts": [1],
+            "why": "no time was left",
+        },
+        {
+            "left out": "mix of 10 rows on 1 threads",
+            "work": "mix, 10 rows",
+            "counts": [1],
+            "why": "another run had time",
+        },
     ]
     file = tmp_path / "cores.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -44,6 +55,7 @@ def test_figures_of_a_run_that_was_stopped_are_a_table(tmp_path: Path, monkeypat
     rows = {row[0]: row[1:] for row in section.rows}
     assert rows["audit, 10 rows"] == [None, None, None, 2.0, None, None]
     assert rows["AdditiveNoise, normal"] == [3.2, 8.0, 16.0, 0.2, pytest.approx(3.2), None]
+    assert section.note.endswith("Not finished: audit of 10 rows on 1 threads (no time was left).")
     met = {claim.what: claim.met for claim in section.claims}
     assert met["mix, 10 rows on 16 threads against one"]
     assert not met["kinds of work that find something else on more threads"]  # mix has two digests

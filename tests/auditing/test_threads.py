@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.auditing import spread
 from sfumato.auditing.utility import known
+from sfumato.core.errands.processes import Errands
 from sfumato.datasets import CONFIDENTIAL, demo_table
 
 DRAW = np.random.default_rng(11)
@@ -27,6 +29,24 @@ def test_an_audit_is_the_same_json_for_any_number_of_threads() -> None:
             sf.audit(TABLE, released, clusters=[2, 3], known_rows=9, effort="quick", threads=threads).to_json()
         )
     assert found[0] == found[1]
+
+
+def test_attacks_in_other_processes_find_what_they_find_here(monkeypatch) -> None:
+    ran = []
+
+    class Counted(Errands):
+        def __exit__(self, *error: object) -> None:
+            ran.append(self.done_elsewhere)
+            super().__exit__(*error)
+
+    monkeypatch.setattr(spread, "_WORTH", 0)
+    monkeypatch.setattr(spread, "Errands", Counted)
+    released = sf.perturb.AdditiveNoise(insecure_seed=1).fit_transform(TABLE)
+    told = {"method": "adp", "utility": False, "known_rows": 9}
+    found = [sf.audit(TABLE, released, threads=threads, **told).to_json() for threads in (1, 5)]
+    assert found[0] == found[1]
+    assert ran[0] == 0
+    assert ran[1] > 50
 
 
 def test_comparing_finds_the_same_and_leaves_the_filters_of_warnings_as_they_were() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from sfumato.core.errands.processes import Errands
+from sfumato.core.errands.shared_arrays import SharedArrays, with_arrays
 from sfumato.core.errands.things import put_together, taken_apart
 from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import DataError, ParameterError
@@ -98,6 +99,38 @@ def test_what_is_told_is_seen_by_nobody() -> None:
         assert work("?") == "?" + secret
         place = Path(f"/proc/{work._begun[0]._process.pid}")
         assert secret.encode() not in (place / "cmdline").read_bytes() + (place / "environ").read_bytes()
+
+
+def test_large_arrays_lie_in_memory_once_and_nobody_can_write_to_them() -> None:
+    table = np.arange(800_000.0).reshape(-1, 4)
+    held = SharedArrays()
+    told = unpack(pack(held.without({"both": [table, table[:, 1]], "few": np.arange(3)})))
+    assert held.size == table.nbytes + table[:, 1].nbytes
+    seen = with_arrays(told, held.descriptor)
+    held.close()
+    assert np.array_equal(seen["both"][0], table)
+    assert np.array_equal(seen["both"][1], table[:, 1])
+    assert seen["few"].tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        seen["both"][0][0] = 1.0
+
+
+def test_what_cannot_travel_is_done_here() -> None:
+    here = _Asked()
+    with Errands(ADDING, object, here, MANY) as work:
+        assert work(1) == 3
+        assert work.done_elsewhere == 0
+    assert here.times == 1
+
+
+def test_libraries_begin_no_threads_in_processes() -> None:
+    table = np.random.default_rng(1).normal(size=(60, 2))
+    told = {"rows": {"original": table, "released": table}}
+    with Errands("sfumato.attack.engine.elsewhere:referees_elsewhere", lambda: told, _Asked(), MANY) as work:
+        assert work(("rows", "ridge", ())).status == "ran"  # has loaded what multiplies matrices
+        assert work.done_elsewhere == 1
+        status = Path(f"/proc/{work._begun[0]._process.pid}/status").read_text()
+    assert "Threads:\t1\n" in status
 
 
 def test_processes_end_with_whoever_began_them(tmp_path: Path) -> None:

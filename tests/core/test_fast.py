@@ -15,19 +15,20 @@ from hypothesis import strategies as st
 
 from sfumato.cluster.lattice_kmeans import agreed, lattice_lloyd, other_labels, plus_plus
 from sfumato.core import fast
-from sfumato.core.linear import solve_positive
+from sfumato.core.linear import cholesky, lower_inverse, product_in_order, solve_positive
 from sfumato.core.rows import RowRange
-from sfumato.core.stream import RowHasher
+from sfumato.core.stream import RowHasher, Streams
 from sfumato.core.summaries import Moments
 from sfumato.core.tile_maps import add_product, multiply_columns, turn_columns
 from sfumato.core.variates import LAWS, add_noise, arcsine, laplace, multiply_noise, normal
 from sfumato.frames.frame import read_frame
-from sfumato.perturb.guard.atoms import grouped, moments_of_groups
+from sfumato.perturb.guard.atoms import AtomMoments, grouped, moments_of_groups
+from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.rounds import Displacement, Guard
 from sfumato.perturb.guard.space import Space
-from sfumato.perturb.guard.spread import Scatter, Scatters, haar_words, mix_rows
+from sfumato.perturb.guard.spread import Scatter, Scatters, draw_steps, haar_words, mix_rows
 from sfumato.perturb.intervals.counts import IntervalCounts
 from sfumato.perturb.perturbers.intervals import IntervalResampling
 
@@ -123,6 +124,10 @@ def test_summaries(cells, seed, columns) -> None:
         moments.add(tile, RowRange(0, rows))
         counts = IntervalCounts(low, high, 1 + seed % 77)
         counts.add(tile, RowRange(0, rows))
+        if fast.compiled_kernels(0) is not None:  # an array as it lies in memory comes to the same
+            plain = counts.fresh()
+            assert plain.add_plain(np.ascontiguousarray(tile.T), RowRange(0, rows))
+            assert all(np.array_equal(getattr(plain, name), getattr(counts, name)) for name in plain.learnt)
         places = [counts.place_sums(j) for j in range(columns)]
         scatter = [counts.scatter(j, np.flatnonzero(counts.counts[j])) for j in range(columns)]
         return hasher.rows(tile), moments.mean(), moments.covariance(), counts.counts, *places, *scatter
@@ -225,6 +230,34 @@ def test_solutions_of_positive_systems(seed, size, width) -> None:
     same_bits(lambda: [solve_positive(spread @ spread.T + np.eye(size), right)])
 
 
+@given(seeds, st.integers(1, 20), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_factors_inverses_and_products_of_small_matrices(seed, size, dependent) -> None:
+    rng = np.random.default_rng(seed)
+    spread = rng.normal(size=(size, size + 2)) * 10.0 ** rng.integers(-3, 4, (size, 1))
+    if dependent and size > 1:
+        spread[-1] = 2.0 * spread[0]
+    matrix = spread @ spread.T
+    whole = matrix + np.eye(size)
+    same_bits(
+        lambda: [cholesky(matrix), lower_inverse(cholesky(whole, tolerance=0.0)), product_in_order(matrix, whole)]
+    )
+
+
+@given(seeds, st.integers(1, 6), st.sampled_from([1, 2, 3, 1000, 1 << 22]), st.integers(0, 20))
+@settings(max_examples=200, deadline=None)
+def test_covariances_of_atoms_are_rounded_once(seed, columns, rows, bits) -> None:
+    rng = np.random.default_rng(seed)
+    steps = rng.integers(-(1 << bits), (1 << bits) + 1, (columns, min(rows, 50)))
+    times = max(1, rows // 50)  # as if every row came so often
+    moments = AtomMoments(lambda tile, _: (np.zeros(tile.shape[1], dtype=np.int64), tile))
+    moments.add(steps.astype(np.float64), RowRange(0, steps.shape[1]))
+    moments._counts[0] *= times
+    moments._sums[0] *= times
+    moments._products[0] *= times
+    same_bits(lambda: [moments.covariance(0, 7)])
+
+
 def some_regions(rng, columns, bounded) -> Regions:
     """Return the regions of twelve atoms of three clusterings, for two sets of centres."""
     sizes = (2, 3, 5)
@@ -259,10 +292,14 @@ def test_rounds_of_the_guard(seed, rows, columns, bounded, scale) -> None:
 
     def run():
         guard = Guard(regions, targets, np.bincount(of, minlength=12), scale * rows * np.ones(12))
-        for _ in range(3):
-            seen = Displacement(guard, lambda tile, _: (tile, atoms))
+        rows_now, done = proposed, None
+        for number in range(3):
+            seen = Displacement(guard, guard.clips(lambda tile, _: (tile, atoms)))
             seen.add(proposed, RowRange(0, rows))
+            rows_now, done = guard.clipped(rows_now, atoms, done), number
             guard.learn(seen)
+        # who goes on where the last round stood ends where all rounds end
+        assert guard.finished(rows_now, atoms, done).tobytes() == guard.finished(proposed, atoms).tobytes()
         deep = regions.depth(inside, of), regions.depth(targets.T, np.arange(12))
         return guard.clipped(inside, of), guard.finished(inside, of), seen.mean(), seen.squares(), *deep
 
@@ -292,6 +329,24 @@ def test_labels_draws_and_moments_of_atoms(seed, rows, columns, largest) -> None
     for at, atom in enumerate(np.unique(atoms)):
         assert (sums[at] == steps[:, atoms == atom].sum(axis=1)).all()
         assert (products[at] == steps[:, atoms == atom] @ steps[:, atoms == atom].T).all()
+
+
+@given(seeds, st.integers(1, 700), st.integers(1, 4), st.sampled_from([1.75, np.inf]))
+@settings(max_examples=60, deadline=None)
+def test_rows_drawn_nearer_to_the_middle_of_their_atoms(seed, rows, columns, nothing) -> None:
+    rng = np.random.default_rng(seed)
+    inside, of = rng.normal(size=(columns, rows)) * rng.choice([0.1, 1.0, 9.0], rows), rng.integers(0, 4, rows)
+    middles, farthest = rng.normal(size=(4, columns)), np.array([0.0, 0.5, 2.0, np.inf])
+    same_bits(lambda: [Leverage(middles, farthest, nothing).clip(inside, of)])
+
+
+def test_draws_of_rows_made_in_one_call_are_those_of_the_stream() -> None:
+    assert COMPILED is not None
+    streams, rows, names = Streams(bytes(32)), RowRange(7, 2050), ("a", "b")
+    if not COMPILED.WORDS:
+        return  # a processor without the instructions goes on with the stream
+    keys = streams.round_keys(COMPILED, "mixing", names)
+    assert draw_steps(names, rows, streams, keys).tobytes() == draw_steps(names, rows, streams).tobytes()
 
 
 @given(seeds, st.integers(1, 40), st.integers(1, 5))

@@ -26,6 +26,7 @@ KINDS = {
     "survey": (Survey(HASHER, 3), lambda s: (s.n_rows, s.low.tobytes(), s.high.tobytes(), s.fingerprint())),
     "moments": (Moments(LOW, HIGH), lambda s: (s.mean().tobytes(), s.covariance().tobytes())),
     "variances": (Moments(LOW, HIGH, cross=False), lambda s: (s.mean().tobytes(), s.variance().tobytes())),
+    "sample of so many": (Sample(100, b"s" * 32, 5000), lambda s: s.values().tobytes()),
     "sample": (Sample(100, b"s" * 32), lambda s: s.values().tobytes()),
     "gathered": (Gathered(), lambda s: s.values().tobytes()),
     "intervals": (
@@ -54,6 +55,20 @@ def test_batches_and_merge_order_do_not_change_a_bit(kind, cuts, order) -> None:
     for part in parts:
         total.merge(part)
     assert value(total) == value(whole)
+
+
+@pytest.mark.parametrize("size", [1, 100, 400])
+def test_whoever_knows_how_many_rows_there_are_draws_the_same_sample_and_holds_few_more(size) -> None:
+    plain, told = Sample(size, b"s" * 32), Sample(size, b"s" * 32, 5000)
+    for sample in (plain, told):
+        for start in range(0, 5000, 1000):
+            part = sample.fresh()
+            part.add(TABLE[start : start + 1000].T.copy(), RowRange(start, start + 1000))
+            sample.merge(part)
+    held = [sum(len(words) for words, *_ in sample._waiting) for sample in (plain, told)]
+    assert held[1] < held[0] or size < 400
+    assert told.values().tobytes() == plain.values().tobytes()
+    assert told.labels().tolist() == plain.labels().tolist()
 
 
 def test_moments_agree_with_numpy() -> None:

@@ -18,7 +18,7 @@ from sfumato.perturb.guard.joined import DETAILS, Inside, detail_of, join_atoms
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space
 from sfumato.perturb.guard.wanted import rungs
-from sfumato.perturb.mechanism import collected
+from sfumato.perturb.mechanism import collected, underway
 from tests.perturb.cases import table as plain_table
 
 pytestmark = pytest.mark.usefixtures("everybody")
@@ -206,10 +206,13 @@ def test_the_owner_is_told_what_was_kept_and_a_policy_sets_the_dial(people, tmp_
 def test_what_is_remembered_of_rows_between_passes_changes_nothing_and_is_forgotten(people, fitted, monkeypatch, rows):
     remembering, released = fitted[AtomMixing, "ladder"]
     monkeypatch.setattr(collected, "_SEEN", rows)
+    monkeypatch.setattr(underway, "_CELLS", 2 * rows)
     again = AtomMixing(draws=1, insecure_seed=5).fit_transform(people, threads=3)
     assert np.asarray(again).tobytes() == released.tobytes()
     # other values under the same numbers are looked at anew
-    assert remembering._fitted_state().fitted.found.seen is None
+    fitted = remembering._fitted_state().fitted
+    assert fitted.found.seen is None
+    assert fitted.underway is None
 
 
 def test_atoms_of_rows_are_known_when_all_of_them_have_been_seen() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from sfumato.attack.linkage.twins import (
 )
 from sfumato.cluster.weighted_kmeans import weighted_kmeans, weighted_starts
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import share
 
 DOUBT = 0.004  # of all tests of one audit together that find copies by chance
 _PLAIN, _CELLS = 0.75, 0.125  # of the doubt, for plain values and for shared cells: there the fewest copies matter
@@ -74,25 +77,38 @@ def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, t
     spread = original.std(axis=0)
     unit = np.where(spread > 0, spread, 1.0)
     left, right = original / unit, released / unit
-    seen = {"values": (left, right)}
+    seen: dict[str, Callable[[], tuple[Floats, Floats]]] = {"values": lambda: (left, right)}
     d = original.shape[1]
     if d >= 3:
         generator = np.random.default_rng([seed, 51])
         for part in range(_PARTS):
             chosen = np.sort(generator.permutation(d)[: max(2, (d + 1) // 2)])
-            seen[f"values of some columns ({part + 1})"] = (left[:, chosen], right[:, chosen])
+            seen[f"values of some columns ({part + 1})"] = partial(_columns, left, right, chosen)
     for name, view in ROW_VIEWS.items():
-        seen[name] = (view(original), view(released))
-    seen["sorted scaled cells"] = (ROW_VIEWS["sorted scaled cells"](original), np.sort(released, axis=1))
+        seen[name] = partial(_both, view, original, released)
+    scaled = ROW_VIEWS["sorted scaled cells"]
+    seen["sorted scaled cells"] = lambda: (scaled(original), np.sort(released, axis=1))
     if d >= 3:
-        seen["scaled cells from the row's mean"] = (from_row_means(own_scale(original)), from_row_means(released))
+        seen["scaled cells from the row's mean"] = lambda: (
+            from_row_means(own_scale(original)),
+            from_row_means(released),
+        )
+    tables = dict(zip(seen, share(lambda make: make(), list(seen.values())), strict=True))
     among = lies_among(released)
     if among is not None:
         words = words_for_shapes(original)
         for name, own in zip(words, map(lies_among, words.values()), strict=True):
             if own is not None:
-                seen[f"how rows lie ({name})"] = (own, among)
-    return seen
+                tables[f"how rows lie ({name})"] = (own, among)
+    return tables
+
+
+def _columns(left: Floats, right: Floats, chosen: Integers) -> tuple[Floats, Floats]:
+    return left[:, chosen], right[:, chosen]
+
+
+def _both(view: Callable[[Floats], Floats], left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    return view(left), view(right)
 
 
 def exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:

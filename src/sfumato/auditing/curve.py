@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
 from sfumato.core.sharing import share
 
@@ -43,7 +42,7 @@ class Curve:
 
 
 def measure_curve(
-    referee: Referee,
+    run: Callable[[str, tuple[int]], Result],
     n_rows: int,
     n_columns: int,
     *,
@@ -54,8 +53,9 @@ def measure_curve(
 
     Parameters
     ----------
-    referee : Referee
-        Its known people are nested: the first 15 of 44 are the same 15.
+    run : callable
+        (id of an attack, (number of known people,)) -> its result. The people are nested: the first 15 of 44 are the
+        same 15.
     known : sequence of int, optional
         Numbers of records to try.
     done : mapping of (attack, number of records) to Result, optional
@@ -68,7 +68,7 @@ def measure_curve(
     sizes = sorted({size for size in known if 1 <= size <= max(1, n_rows // 2)})
     points = []
     asked = [(attack, size) for size in sizes for attack in _ATTACKS]
-    ran = dict(zip(asked, share(lambda one: done.get(one) or referee.run(*one), asked), strict=True))
+    ran = dict(zip(asked, share(lambda one: done.get(one) or run(one[0], (one[1],)), asked), strict=True))
     for size in sizes:
         results = [ran[attack, size] for attack in _ATTACKS]
         scored = [result for result in results if result.rate is not None]

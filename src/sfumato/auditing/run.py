@@ -22,6 +22,7 @@ from sfumato.auditing.model import Audit, attack_line
 from sfumato.auditing.order.unordered import as_many_rows
 from sfumato.auditing.privacy import about_told, worst_records
 from sfumato.auditing.session import AuditSession
+from sfumato.auditing.spread import spread_out
 from sfumato.auditing.whole.mixed_utility import measure_mixed_utility
 from sfumato.core.sharing import shared_by
 from sfumato.core.tiles import workers
@@ -214,8 +215,20 @@ def run_session(
     progress : callable, optional
         Called with (what is being done, share done).
     """
-    tell = progress or (lambda _what, _share: None)
     session.require_enough()
+    with spread_out(session):
+        return _every_step(session, names, known, utility, notes, call, progress or (lambda _what, _share: None))
+
+
+def _every_step(
+    session: AuditSession,
+    names: Sequence[str] | None,
+    known: int | Sequence[int] | None,
+    utility: Mapping[str, Any] | None,
+    notes: Sequence[str],
+    call: str,
+    tell: Progress,
+) -> Audit:
     tell("canaries", 0.0)
     canaries = run_canaries(session.tables.original, seed=session.seed)
     rows = [row for row in attack_catalogue() if (row in session.attacks if names is None else row.id in names)]

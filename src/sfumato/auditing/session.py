@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.catalogue import Entry
 from sfumato.attack.catalogue import attacks as attack_catalogue
+from sfumato.attack.engine.elsewhere import Referees
 from sfumato.attack.engine.knowledge import Kinds
 from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import Result
@@ -45,21 +46,20 @@ from sfumato.auditing.privacy import (
 from sfumato.auditing.questions import Answer, answer_questions, require_enough
 from sfumato.auditing.shadowed import Shadowed, measure_shadows
 from sfumato.auditing.small_traces import measure_beside
+from sfumato.auditing.spread import how_long, side_by_side
 from sfumato.auditing.utility.measure import measure_utility
 from sfumato.auditing.whole.company import in_miners_space
 from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.auditing.whole.model import Whole, measure_whole
+from sfumato.core.errands.processes import Errands
 from sfumato.core.secret import Hidden
-from sfumato.core.sharing import threads_here
-from sfumato.core.system import memory
 from sfumato.core.tiles import in_order
 from sfumato.exceptions import ParameterError
 from sfumato.frames.whole import read_whole
 
 Known = int | Sequence[int] | None
+NUMBERS, WHOLE = "numbers", "whole rows"  # what attacks look at: the columns of numbers, or every column
 
-_BYTES = 64  # of memory for each cell of a table that an attack looks at: each has a few copies of its own
-_LONG = {"views": 6, "row-numbers": 6, "fellegi-sunter": 3, "look-up": 2, "invariants": 2, "forward": 2}  # begin first
 _TELLS = 0.05  # lift at which an attack in place shows that rows stand in their places
 
 
@@ -139,6 +139,7 @@ class AuditSession(Hidden):
         self.seed, self.effort = seed, effort_named(effort)
         self._categories = [i for i, name in enumerate(self.tables.names) if name in categories]
         self.results: list[Result] = []
+        self.errands: Errands | None = None  # while attacks run in other processes, too
         self._by_known: dict[tuple[str, int], Result] = {}  # of the referee's own choice of known people
         self.parameters, self.insecure_seed = describe_method(method)
         self.method: str | None = self.parameters.pop("method", None)
@@ -150,22 +151,6 @@ class AuditSession(Hidden):
         self._as_read, self._order, self._aside = as_read or (original, released), order, (*kept, *leave_out)
         self.order = "assumed" if self.order == "not known" and self.carried else self.order  # it shows
 
-    @cached_property
-    def whole_referee(self) -> Referee | None:
-        """The same for whole rows: every column that leaves the house, of whatever kind; None for plain numbers."""
-        if self.whole is None:
-            return None
-        kinds = Kinds(categories=np.array(self.whole.categories), kept=np.array(self.whole.kept))
-        return Referee(
-            self.whole.original,
-            self.whole.released,
-            columns=self.whole.names,
-            kinds=kinds,
-            seed=self.seed,
-            work=self.effort.work,
-            max_targets=self._max_targets,
-        )
-
     @property
     def attacks(self) -> tuple[Entry, ...]:
         """The attacks that this table is open to: some ask for categories or kept columns."""
@@ -173,24 +158,36 @@ class AuditSession(Hidden):
         return every if self.whole is not None else tuple(row for row in every if "kinds" not in row.needs)
 
     @cached_property
+    def referees(self) -> Referees:
+        """Who alone hold the originals, hand out knowledge and score the guesses: of numbers, and of whole rows."""
+        every = {"seed": self.seed, "work": self.effort.work, "max_targets": self._max_targets}
+        tables, whole, company = self.tables, self.whole, self._company
+        told = {
+            NUMBERS: {
+                "original": tables.original,
+                "released": tables.released,
+                "columns": tables.names,
+                "gaps": tables.gaps,
+                "method": self.method,
+                "parameters": self.parameters,
+                "population": self._population,
+                "releases": self._releases,
+                "atoms": self._kept.atoms(),
+                "company": None if company is None else company[:, 0],
+                "likeness": None if company is None else in_miners_space(tables.original, self._categories),
+                **every,
+            }
+        }
+        if whole is not None:  # every column that leaves the house, of whatever kind
+            kinds = Kinds(categories=np.array(whole.categories), kept=np.array(whole.kept))
+            names: Any = {"columns": whole.names, "kinds": kinds}
+            told[WHOLE] = {"original": whole.original, "released": whole.released, **names, **every}
+        return Referees(told)
+
+    @property
     def referee(self) -> Referee:
-        """Who alone holds the originals, hands out knowledge and scores the guesses."""
-        return Referee(
-            self.tables.original,
-            self.tables.released,
-            columns=self.tables.names,
-            method=self.method,
-            parameters=self.parameters,
-            population=self._population,
-            releases=self._releases,
-            atoms=self._kept.atoms(),
-            company=None if self._company is None else self._company[:, 0],
-            gaps=self.tables.gaps,
-            likeness=None if self._company is None else in_miners_space(self.tables.original, self._categories),
-            seed=self.seed,
-            work=self.effort.work,
-            max_targets=self._max_targets,
-        )
+        """Of the columns of numbers."""
+        return self.referees.of(NUMBERS)
 
     def require_enough(self) -> None:
         """Raise for tables that no audit can say anything about."""
@@ -216,24 +213,25 @@ class AuditSession(Hidden):
                 jobs.append((row, (known,)))
 
         def run(job: tuple[Any, tuple[Any, ...]]) -> Result:
-            return ((self.whole_referee if job[0].whole else None) or self.referee).run(job[0].id, *job[1])
+            return self._run(WHOLE if job[0].whole and self.whole is not None else NUMBERS, job[0].id, job[1])
 
-        ran = in_order(jobs, run, self._side_by_side, largest_first=lambda job: _LONG.get(job[0].id, 0))
+        threads = side_by_side(self.tables.original.size)
+        ran = in_order(jobs, run, threads, largest_first=lambda job: how_long(job[0].id))
         for (row, more), result in zip(jobs, ran, strict=True):
             self.results.append(result)
             if not more:
                 self._by_known[row.id, result.known] = result
             yield row, result
 
-    @property
-    def _side_by_side(self) -> int:
-        """How many attacks run at the same time: as many as there are threads, and as memory has room for."""
-        return max(1, min(threads_here(), memory() // (_BYTES * max(1, self.tables.original.size))))
+    def _run(self, *asked: Any) -> Result:
+        """Return the result of an attack, run here or wherever there is a process for it."""
+        result: Result = (self.errands or self.referees)(asked)
+        return result
 
     @cached_property
     def curve(self) -> Any:
         """What is recovered against the number of known people."""
-        return measure_curve(self.referee, *self.tables.original.shape, done=self._by_known)
+        return measure_curve(partial(self._run, NUMBERS), *self.tables.original.shape, done=self._by_known)
 
     @cached_property
     def verbatim(self) -> Any:

@@ -20,6 +20,7 @@ from sfumato.exceptions import DataError
 
 LARGEST_STEPS = float(1 << 20)
 _MOST_TERMS, _EXACT = 8192, 2.0**53
+_LONG = 4096  # numbers that are added up without an array of running sums
 
 
 def cholesky(matrix: Floats, *, tolerance: float = 1e-10) -> Floats:
@@ -39,9 +40,13 @@ def cholesky(matrix: Floats, *, tolerance: float = 1e-10) -> Floats:
     >>> cholesky(np.array([[4.0, 2.0], [2.0, 1.0]])).tolist()
     [[2.0, 0.0], [1.0, 0.0]]
     """
-    rest = np.array(matrix, dtype=np.float64)
+    rest = np.array(matrix, dtype=np.float64, order="C")
     diagonal = rest.diagonal().copy()
     factor = np.zeros_like(rest)
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.cholesky_factor(rest, tolerance, factor)
+        return factor
     for j in range(len(rest)):
         pivot = float(rest[j, j])
         if pivot <= tolerance * diagonal[j] or pivot <= 0.0:
@@ -148,9 +153,36 @@ def lower_inverse(factor: Floats) -> Floats:
     [[0.5, 0.0], [-0.5, 1.0]]
     """
     out = np.eye(len(factor))
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.inverse_of_factor(np.ascontiguousarray(factor), out)
+        return out
     for i in range(len(factor)):
         out[i] /= factor[i, i]
         out[i + 1 :] -= factor[i + 1 :, i][:, None] * out[i]
+    return out
+
+
+def product_in_order(left: Floats, right: Floats) -> Floats:
+    """Return the product of two small matrices, summed from the first term to the last.
+
+    Parameters
+    ----------
+    left : array of shape (m, d)
+    right : array of shape (d, e)
+
+    Examples
+    --------
+    >>> product_in_order(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist()
+    [[11.0]]
+    """
+    out = np.zeros((len(left), right.shape[1]))
+    fast = compiled_kernels(0)
+    if fast is not None:
+        fast.small_product(np.ascontiguousarray(left), np.ascontiguousarray(right), out)
+        return out
+    for index in range(len(right)):
+        out += left[:, index][:, None] * right[index]
     return out
 
 
@@ -168,6 +200,11 @@ def sum_in_order(values: Floats) -> Floats:
     """
     if values.shape[-1] == 0:
         return np.zeros(values.shape[:-1])
+    fast = compiled_kernels(0) if values.size > _LONG and values.ndim <= 2 and values.dtype == np.float64 else None
+    if fast is not None:
+        out = np.empty(values.shape[:-1])
+        fast.sums_in_order(np.ascontiguousarray(values).reshape(-1, values.shape[-1]), out.reshape(-1))
+        return out + 0.0
     # running sums cannot be added in another order; a sum that begins with 0 has no negative zero
     total: Floats = np.add.accumulate(values, axis=-1)[..., -1] + 0.0
     return total

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Floats
 from sfumato.core.fast import compiled_kernels
-from sfumato.core.rows import Rows
+from sfumato.core.rows import RowRange, Rows
 from sfumato.core.tiles import BLOCK_ROWS, tile_rows
 
 _QUANTUM_BITS = 21  # 2^21 on each side of the middle: products of 1024 rows stay below 2^53
 _PRODUCT_ROWS = 1024
+_SPARE = 20.0  # deviations by which more rows of a sample are kept than are asked for
+_MANY = 2  # times as many rows as are kept
 
 
 class Summary(ABC):
@@ -236,24 +238,32 @@ class Sample(Summary):
     ----------
     subkey : bytes
         The stream whose words decide.
+    of : int
+        Rows of the table, so that most of them need not be looked at twice. Default: 0, nobody knows.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("_words", "_labels", "_values", "_waiting")
 
-    def __init__(self, size: int, subkey: bytes) -> None:
-        self._size, self._subkey = size, subkey
+    def __init__(self, size: int, subkey: bytes, of: int = 0) -> None:
+        self._size, self._subkey, self._of = size, subkey, of
+        # of words for each row more than so many are below this but once in more tables than there are atoms
+        likely = size + _SPARE * size**0.5 + _SPARE**2
+        self._most = np.uint64(2**64 * likely / of) if of > _MANY * likely else None
         self._words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._labels: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._values: Floats | None = None
         self._waiting: list[tuple[NDArray[np.uint64], NDArray[np.uint64], Floats]] = []
 
     def fresh(self) -> Self:
-        return type(self)(self._size, self._subkey)
+        return type(self)(self._size, self._subkey, self._of)
 
     def add(self, tile: Floats, rows: Rows) -> None:
         words = rows.words(self._subkey)
-        if len(self._words) == self._size:  # full: most rows come too late
-            early = words <= self._words[-1]
+        most = self._most if isinstance(rows, RowRange) else None  # of a person with many rows all have one word
+        if len(self._words) == self._size:
+            most = self._words[-1]  # full: most rows come too late
+        if most is not None:
+            early = np.flatnonzero(words <= most)
             self._waiting.append((words[early], rows.labels()[early], tile[:, early]))
         else:
             self._waiting.append((words, rows.labels(), tile.copy()))
@@ -286,14 +296,14 @@ class Sample(Summary):
         ]
 
     def _keep(self, words: NDArray[np.uint64], labels: NDArray[np.uint64], values: Floats) -> None:
-        if len(words) > self._size:
-            shortlist = np.argpartition(words, self._size - 1)[: self._size]
-            words, labels, values = words[shortlist], labels[shortlist], values[:, shortlist]
         if self._values is not None:
             words = np.concatenate([self._words, words])
             labels = np.concatenate([self._labels, labels])
             values = np.concatenate([self._values, values], axis=1)
-        order = np.lexsort((labels, words))[: self._size]
+        some = np.arange(len(words))
+        if len(words) > self._size:
+            some = np.flatnonzero(words <= np.partition(words, self._size - 1)[self._size - 1])
+        order = some[np.lexsort((labels[some], words[some]))][: self._size]  # the rows themselves are moved once
         self._words, self._labels, self._values = words[order], labels[order], values[:, order]
 
     def values(self) -> Floats:

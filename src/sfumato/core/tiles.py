@@ -26,6 +26,7 @@ _TILE_BYTES = 1 << 21
 _FEWEST, _MOST = 2048, 16384  # fewer rows and the calls cost more than the work, more and a column leaves the cache
 FEW_THREADS = 4  # more of them have too little memory in the cache for tiles of their own
 _BUSY = 4  # tiles in a piece for many threads: shorter ones wait for the interpreter, longer ones for the last thread
+_TURNS = 2  # pieces at least for each of many threads
 _USEFUL = 8  # threads that numpy keeps busy; more of them were slower
 T = TypeVar("T")
 U = TypeVar("U")
@@ -110,6 +111,8 @@ def pieces_for(n_rows: int, size: int, threads: int) -> list[tuple[int, int]]:
         if compiled_kernels(0) is None:
             longest = max(longest, BLOCK_ROWS // 2)
         turns = -(-n_rows // (threads * longest))
+        if threads > FEW_THREADS:
+            turns = max(turns, _TURNS)  # nobody knows which thread the system keeps waiting
         size = max(size, -(-n_rows // (threads * max(turns, 1))))
     return list(spans(n_rows, size))
 

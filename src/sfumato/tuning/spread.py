@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from sfumato.auditing.utility.known import learn_optima
-from sfumato.core.errands.processes import Errands
+from sfumato.core.errands.processes import FEW, Errands
 from sfumato.core.passes import stop_if_asked
+from sfumato.core.sharing import Task, Workers, submit_alone
 from sfumato.tuning.assess import Judgement, TableAssessor, rough_score
 from sfumato.tuning.search import Score
 from sfumato.tuning.space import Candidate
@@ -22,11 +23,16 @@ class SpreadAssessor:
     ----------
     errands : Errands
         Of `scores_elsewhere`.
+    others : Workers
+        Threads that wait for what nobody has asked for yet: whoever gets a full audit will be repeated.
+    repetitions : int
+        How often.
     """
 
-    def __init__(self, errands: Errands) -> None:
-        self._errands = errands
+    def __init__(self, errands: Errands, others: Workers, repetitions: int) -> None:
+        self._errands, self._others, self._repetitions = errands, others, repetitions
         self._excess: dict[Candidate, float] = {}
+        self._begun: dict[tuple[Candidate, int], Task[Score]] = {}
 
     def cheap(self, candidate: Candidate) -> tuple[float, float]:
         """Return (excess, how far the values moved)."""
@@ -45,26 +51,44 @@ class SpreadAssessor:
 
     def thorough(self, candidate: Candidate) -> Score:
         """Return the score of a full audit, with the key and the seed of the search."""
+        for repetition in range(self._repetitions):
+            asked = ("repeat", candidate, repetition)
+            self._begun[candidate, repetition] = submit_alone(self._others, self._errands, asked)
         return cast("Score", self._errands(("thorough", candidate)))
 
     def repeat(self, candidate: Candidate, repetition: int) -> Score:
         """Return the score of a full audit with a key and seeds that the search never saw."""
-        return cast("Score", self._errands(("repeat", candidate, repetition)))
+        begun = self._begun.get((candidate, repetition))
+        return cast("Score", self._errands(("repeat", candidate, repetition))) if begun is None else begun.result()
+
+    def leave(self) -> None:
+        """Leave undone what nobody has asked for."""
+        for task in self._begun.values():
+            task.cancel()
 
 
 @contextmanager
-def spread_over(assess: TableAssessor, processes: int) -> Iterator[SpreadAssessor]:
+def spread_over(assess: TableAssessor, processes: int, finalists: int, repetitions: int) -> Iterator[SpreadAssessor]:
     """Yield an assessor that shares its work with other processes, where there are enough of them to be of use.
 
     Parameters
     ----------
     assess : TableAssessor
     processes : int
+    finalists, repetitions : int
+        How many candidates get a full audit, and how often each of them is repeated.
     """
-    here = _Scores(assess)
-    with Errands("sfumato.tuning.spread:scores_elsewhere", assess.told, here, processes, stop_if_asked) as errands:
+    here, kind = _Scores(assess), "sfumato.tuning.spread:scores_elsewhere"
+    with (
+        Workers(processes - finalists) as others,
+        Errands(kind, assess.told, here, processes, stop_if_asked) as errands,
+    ):
         errands.begin(processes)
-        yield SpreadAssessor(errands)
+        spread = SpreadAssessor(errands, others, repetitions if processes > max(finalists, FEW) else 0)
+        try:
+            yield spread
+        finally:
+            spread.leave()
 
 
 def scores_elsewhere(told: dict[str, Any]) -> _Scores:

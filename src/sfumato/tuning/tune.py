@@ -32,6 +32,7 @@ from sfumato.tuning.tuned import DialPoint, Finalist, Tried, Tuned, figures_of
 Progress = Callable[[str, float], None]
 
 REPETITIONS = 3
+FINALISTS = 5
 MOST_MISCLASSIFIED = 0.01  # unless somebody says otherwise
 _LOOKS = {"quick": 32, "normal": 64, "thorough": 256}
 _NEW_COLUMNS = (
@@ -155,8 +156,8 @@ def tune(
     subject = read_subject(table, **told, every_kind=every_kind, bounds=policy_bounds(wanted))
     tell("clusters of the original", 0.0)
     shared = workers(threads, n_jobs)
-    assess = TableAssessor(subject, clusters, seed, limit, fixed)
-    with quiet_threads(), shared_by(shared), spread_over(assess, shared if budget is None else 1) as spread:
+    assess, most = TableAssessor(subject, clusters, seed, limit, fixed), shared if budget is None else 1
+    with quiet_threads(), shared_by(shared), spread_over(assess, most, FINALISTS, REPETITIONS) as spread:
         if budget is None:
             assess.prepare()
         found = search(
@@ -165,6 +166,7 @@ def tune(
             limit=limit,
             time_left=left,
             most=candidates,
+            finalists=FINALISTS,
             seed=seed,
             progress=lambda what, share: tell(what, _SEARCHING * share),
         )

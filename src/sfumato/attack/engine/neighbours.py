@@ -59,6 +59,8 @@ class RowIndex:
         if not len(asked):
             return np.empty((0, count)), np.empty((0, count), dtype=np.int64)
         # in many dimensions a tree looks at nearly all rows, and products of matrices look at them faster
+        if compiled_kernels(self._rows.size) is not None:
+            assert self._half  # made once, before threads ask for it
         parts = list(spans(len(asked), max(_TOGETHER, -(-len(asked) // (256 * sharing_here())) * 256)))
         found = share(lambda part: self._measured(asked[slice(*part)], count), parts)
         return np.concatenate([apart for apart, _ in found]), np.concatenate([near for _, near in found])
@@ -85,22 +87,14 @@ class RowIndex:
 
     def _likely(self, asked: Floats, count: int, fast: Any) -> tuple[NDArray[np.int64], Flags]:
         """Return a few rows more than are asked for, by products in half the precision, and where that is enough."""
-        middle, right, lengths = self._half
+        middle, blocks, lengths = self._half
         rows = asked - middle
         with np.errstate(all="ignore"):  # what half the precision does not hold is not sure
             left = np.column_stack([-2.0 * rows, np.ones(len(rows))]).astype(np.float32)
-        kept = min(count + _MORE, right.shape[1])
+        kept = min(count + _MORE, len(lengths))
         least = np.full((len(asked), kept), np.inf, dtype=np.float32)
         which = np.zeros((len(asked), kept), dtype=np.int64)
-        room = np.empty(_LINES * _PLACES, dtype=np.float32)
-        with np.errstate(all="ignore"):
-            for start, stop in spans(right.shape[1], _PLACES):
-                places = right[:, start:stop]
-                for first, last in spans(len(asked), _LINES):
-                    shape = last - first, stop - start
-                    scores = room[: shape[0] * shape[1]].reshape(shape)
-                    np.matmul(left[first:last], places, out=scores)
-                    fast.keep_least(scores, start, least[first:last], which[first:last])
+        fast.likely_nearest(left, blocks, _LINES, least, which)
         # of rows much farther out than these, none comes near by rounding
         reach = np.maximum(lengths[which].max(axis=1), (rows**2).sum(axis=1))
         doubt = 8.0 * left.shape[1] * float(np.finfo(np.float32).eps) * reach
@@ -109,8 +103,14 @@ class RowIndex:
 
     @cached_property
     def _half(self) -> tuple[Floats, NDArray[np.float32], Floats]:
+        """The middle of the rows, the rows less that in half the precision, as blocks of columns, and their lengths."""
         middle = self._rows.mean(axis=0)
         rows = self._rows - middle
         lengths = (rows**2).sum(axis=1)
+        places = min(_PLACES, len(rows))
+        blocks = np.zeros((-(-len(rows) // places), rows.shape[1] + 1, places), dtype=np.float32)
+        blocks[:, -1] = np.inf  # nobody is near to where no row is
         with np.errstate(all="ignore"):
-            return middle, np.ascontiguousarray(np.column_stack([rows, lengths]).T.astype(np.float32)), lengths
+            for block, (start, stop) in zip(blocks, spans(len(rows), places), strict=True):
+                block[:-1, : stop - start], block[-1, : stop - start] = rows[start:stop].T, lengths[start:stop]
+        return middle, blocks, lengths

@@ -2,8 +2,9 @@
 
 A process is the same interpreter with the same library, and nothing of the caller's script. What it is told and what it
 answers goes through a pipe of its own as plain values (`core/travel.py`): no file, no name that others can open, no
-pickle. It ends with the pipe, however this process ends, in the middle of its work if need be. What it cannot do is
-done here: an error is raised by the very work that fails, not by a report of it.
+pickle; large arrays lie in memory that all of them see (`shared_arrays.py`). It ends with the pipe, however this
+process ends, in the middle of its work if need be. What it cannot do is done here: an error is raised by the very work
+that fails, not by a report of it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Self
 
+from sfumato.core.errands.shared_arrays import SharedArrays, with_arrays
 from sfumato.core.errands.things import named, put_together, taken_apart
 from sfumato.core.sharing import shared_by
 from sfumato.core.system import memory
@@ -28,7 +30,18 @@ from sfumato.core.travel import pack, unpack
 from sfumato.exceptions import SfumatoWarning
 
 Work = Callable[[Any], Any]
-_RUN = "import sys; _, kind, *sys.path = sys.argv; from sfumato.core.errands.processes import serve; serve(kind)"
+_RUN = (
+    "import sys; _, kind, shared, *sys.path = sys.argv; from sfumato.core.errands.processes import serve; "
+    "serve(kind, shared)"
+)
+_ALONE = {  # else what a process loads later than it is told so would begin as many threads as there are processors
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
+}
 _LOOK = 0.2  # seconds after which whoever waits for an answer looks whether somebody has asked to stop
 _PIECE = 1 << 20
 _BYTES = 400 << 20  # of memory for a process: the libraries, and a few copies of a small table
@@ -69,6 +82,7 @@ class Errands:
         room = int(_SHARE * memory() / _BYTES)
         able = os.name == "posix" and sys.executable and not hasattr(sys, "frozen")  # what is frozen runs no other code
         self._most = min(most, room) if most > FEW and able else 0
+        self._arrays: SharedArrays | None = None
         self._idle: SimpleQueue[_Process] = SimpleQueue()
         self._begun: list[_Process] = []
         self._lock, self._over = Lock(), False
@@ -77,10 +91,11 @@ class Errands:
     def __call__(self, item: Any) -> Any:
         """Return what the work of an item comes to; called by as many threads as there are processes at most."""
         process = self._taken()
-        if process is None:
+        common = None if process is None else self._common()
+        if process is None or common is None:
             return self._here(item)
         try:
-            done, found = process.ask(self._common(), item, self._check)
+            done, found = process.ask(common, item, self._check)
         except BaseException as error:  # it has ended, or is at work on what nobody waits for any more
             process.end()
             if self._over or not isinstance(error, _EndedError):
@@ -105,12 +120,27 @@ class Errands:
             if process is not None:
                 self._idle.put(process)
 
-    def _common(self) -> bytes:
+    def _common(self) -> bytes | None:
+        """Return what processes are told; None if it cannot travel, or has no room in memory twice."""
         with self._lock:
-            if self._told is None:
-                self._told = pack(taken_apart(self._tell()))
-                self._most = max(1, min(self._most, int(_SHARE * memory() / (_BYTES + _COPIES * len(self._told)))))
+            if self._told is None and self._arrays is not None:
+                try:
+                    self._told = pack(self._arrays.without(taken_apart(self._tell())))
+                except (TypeError, OSError, MemoryError):
+                    self._keep(0)
+                    return None
+                told = len(self._told) + self._arrays.size
+                self._keep(max(1, int(_SHARE * memory() / (_BYTES + _COPIES * told))))
             return self._told
+
+    def _keep(self, most: int) -> None:
+        """Have so many processes from now on; those that wait and are too many end."""
+        self._most = min(self._most, most)
+        with suppress(Empty):
+            while len(self._begun) > self._most:
+                process = self._idle.get_nowait()
+                process.end()
+                self._begun.remove(process)
 
     def _taken(self) -> _Process | None:
         with suppress(Empty):
@@ -122,7 +152,9 @@ class Errands:
             if self._over or len(self._begun) >= self._most:
                 return None
             try:
-                self._begun.append(_Process(self._kind))
+                if self._arrays is None:
+                    self._arrays = SharedArrays()
+                self._begun.append(_Process(self._kind, self._arrays.descriptor))
             except (OSError, MemoryError):
                 self._most = len(self._begun)
                 return None
@@ -136,6 +168,8 @@ class Errands:
             self._over = True
             for process in self._begun:
                 process.end()
+            if self._arrays is not None:
+                self._arrays.close()
 
 
 class _EndedError(Exception):
@@ -145,14 +179,17 @@ class _EndedError(Exception):
 class _Process:
     """A process that is told something once, and answers item after item."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, descriptor: int | None = None) -> None:
         places = [place or str(Path.cwd()) for place in sys.path]
+        shared = "" if descriptor is None else str(descriptor)
         self._process = subprocess.Popen(  # noqa: S603  # this interpreter, and nothing of the caller's
-            [sys.executable, "-P", "-c", _RUN, kind, *places],  # -P: no module of the folder that we happen to be in
+            [sys.executable, "-P", "-c", _RUN, kind, shared, *places],  # -P: no module of the folder we happen to be in
+            pass_fds=[] if descriptor is None else [descriptor],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            env={**os.environ, **_ALONE},
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -234,23 +271,27 @@ def _end_with(pipe: int) -> None:
     os._exit(1)
 
 
-def serve(kind: str) -> None:
+def serve(kind: str, descriptor: str = "") -> None:
     """Answer through the standard streams until they end; what a process that runs errands does.
 
     Parameters
     ----------
     kind : str
         See `Errands`.
+    descriptor : str
+        Of the memory with large arrays, where there is one.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever gave the errand ends it
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)  # what a library prints is no answer
     Thread(target=_end_with, args=[answers.fileno()], daemon=True).start()
+    begin = named(kind)  # loads what it needs before it is told anything
     with suppress(EOFError, OSError), shared_by(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", SfumatoWarning)
         warnings.filterwarnings("ignore", message="Number of distinct clusters")
-        begin = named(kind)  # loads what it needs before it is told anything
-        work = begin(put_together(unpack(_received(asked))))
+        told = unpack(_received(asked))
+        work = begin(put_together(with_arrays(told, int(descriptor) if descriptor else None)))
+        del told
         while True:
             item = put_together(unpack(_received(asked)))
             try:

@@ -71,6 +71,36 @@ def draw_rows(
 
 
 @compiled
+def draw_nearer(inside: Any, of: Any, middles: Any, farthest: Any, nothing: float, out: Any) -> None:
+    """Write rows, those that are too far from the middle of their atoms drawn nearer; see `perturb.guard.leverage`."""
+    d, n = inside.shape
+    total = np.empty(PIECE)
+    for start in range(0, n, PIECE):
+        m = min(PIECE, n - start)
+        atoms = of[start : start + m]
+        for i in range(m):
+            total[i] = 0.0
+        for column in range(d):
+            values = inside[column, start : start + m]
+            for i in range(m):
+                away = values[i] - middles[atoms[i], column]
+                total[i] += away * away
+        for i in range(m):
+            distance, reach = np.sqrt(total[i]), farthest[atoms[i]]
+            total[i] = -1.0  # as it is
+            if distance > reach:
+                left = reach
+                if nothing < np.inf:
+                    left = min(max((nothing * reach - distance) / (nothing - 1.0), 0.0), reach)
+                total[i] = left / distance
+        for column in range(d):
+            values, target = inside[column, start : start + m], out[column, start : start + m]
+            for i in range(m):
+                middle = middles[atoms[i], column]
+                target[i] = values[i] if total[i] < 0.0 else middle + (values[i] - middle) * total[i]
+
+
+@compiled
 def add_displacements(
     rows: Any, atoms: Any, targets: Any, unit: float, coarse_unit: float, largest: float, sums: Any, squares: Any
 ) -> None:
@@ -140,6 +170,24 @@ def turn_by_chance(rows: Any, draws: Any) -> None:
         for column in range(d):
             rows[column, n - 1] *= -1.0
     _reflect(rows, 0, ones, products)
+
+
+@compiled
+def meet_demand(own: Any, weights: Any, ways: Any, wanted: float, size: float, limit: float, products: Any) -> bool:
+    """Add as much of a demand's own ways as it lacks; tell whether it lacked any. See `perturb.guard.leaning`."""
+    a, d = own.shape
+    at = 0
+    for atom in range(a):
+        for column in range(d):
+            products[at] = weights[atom, 0] * own[atom, column] * ways[atom, column]
+            at += 1
+    lack = wanted - _folded_sum(products)
+    if not lack > limit or not size > 0.0:
+        return False
+    for atom in range(a):
+        for column in range(d):
+            ways[atom, column] += (lack / size) * own[atom, column]
+    return True
 
 
 @compiled

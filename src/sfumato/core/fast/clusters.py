@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.core.fast.compile import compiled
 
 _PIECE = 512  # rows whose costs stay in the first-level cache
+_GLANCE = 64  # scores that are looked at together
 
 
 @compiled
@@ -59,19 +60,47 @@ def _closer_rows(steps: Any, rows: Any, nearest: Any, out: Any) -> None:
 
 
 @compiled
-def keep_least(scores: Any, first: int, best: Any, which: Any) -> None:
-    """Keep the least scores of every line so far, the least first, and where they stand."""
-    kept = best.shape[1]
-    for r in range(len(scores)):
-        line, least, place = scores[r], best[r], which[r]
-        limit = least[kept - 1]
-        for j in range(len(line)):
-            if line[j] < limit:
+def likely_nearest(asked: Any, blocks: Any, lines: int, best: Any, which: Any) -> None:
+    """Keep the least scores of some rows, asked times blocks, and whose they are; see `attack.engine.neighbours`.
+
+    Parameters
+    ----------
+    asked : array of shape (m, d)
+    blocks : array of shape (b, d, places)
+        The rows that are looked at, as columns.
+    lines : int
+        Rows that are asked for together: their scores stay in the cache.
+    best, which : arrays of shape (m, kept)
+    """
+    places = blocks.shape[2]
+    scores = np.empty((lines, places), dtype=blocks.dtype)
+    for first in range(0, len(asked), lines):
+        part = asked[first : first + lines]
+        here = scores[: len(part)]
+        for block in range(len(blocks)):
+            np.dot(part, blocks[block], here)
+            for r in range(len(part)):
+                _keep_least(here[r], block * places, best[first + r], which[first + r])
+
+
+@compiled
+def _keep_least(line: Any, first: int, least: Any, place: Any) -> None:
+    kept = len(least)
+    limit = least[kept - 1]
+    for start in range(0, len(line), _GLANCE):
+        part = line[start : start + _GLANCE]
+        less = 0
+        for j in range(len(part)):  # mostly none: counted many at once
+            less += part[j] < limit
+        if less == 0:
+            continue
+        for j in range(len(part)):
+            if part[j] < limit:
                 at = kept - 1
-                while at > 0 and least[at - 1] > line[j]:
+                while at > 0 and least[at - 1] > part[j]:
                     least[at], place[at] = least[at - 1], place[at - 1]
                     at -= 1
-                least[at], place[at] = line[j], first + j
+                least[at], place[at] = part[j], first + start + j
                 limit = least[kept - 1]
 
 

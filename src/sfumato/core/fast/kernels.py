@@ -10,10 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.fast.atoms import add_displacements, draw_rows, group_moments, label_rows, turn_by_chance
+from sfumato.core.fast.atoms import (
+    add_displacements,
+    draw_nearer,
+    draw_rows,
+    group_moments,
+    label_rows,
+    meet_demand,
+    turn_by_chance,
+)
 from sfumato.core.fast.clusters import (
     exact_parts,
-    keep_least,
+    likely_nearest,
     push_inside,
     same_labels,
     solve_in_place,
@@ -38,8 +46,16 @@ from sfumato.core.fast.pieces import (
     draw_rows_in_clusters,
     look_at_rows,
     moments_of_rows,
+    normal_steps,
 )
 from sfumato.core.fast.products import add_product, multiply_columns, turn
+from sfumato.core.fast.small_matrices import (
+    cholesky_factor,
+    exact_covariance,
+    inverse_of_factor,
+    small_product,
+    sums_in_order,
+)
 from sfumato.core.fast.summing import changed_cells, grid_steps, hash_rows, lane_sum, turn_back, turn_rows
 from sfumato.core.fast.walls import depths, guard_rows
 
@@ -53,11 +69,15 @@ __all__ = [
     "add_table_law",
     "add_uniform",
     "changed_cells",
+    "cholesky_factor",
     "count_intervals",
+    "count_rows_in_intervals",
     "depths",
     "draw_in_clusters",
+    "draw_nearer",
     "draw_rows",
     "draw_rows_in_clusters",
+    "exact_covariance",
     "exact_parts",
     "expand_key",
     "few_lloyd_rounds",
@@ -65,20 +85,25 @@ __all__ = [
     "group_moments",
     "guard_rows",
     "hash_rows",
-    "keep_least",
+    "inverse_of_factor",
     "key_stream",
     "label_rows",
     "lane_sum",
+    "likely_nearest",
     "lloyd_rounds",
     "look_at_rows",
+    "meet_demand",
     "moments_of_rows",
     "multiply_columns",
     "multiply_table_law",
     "multiply_uniform",
+    "normal_steps",
     "push_inside",
     "same_labels",
+    "small_product",
     "solve_in_place",
     "start_rows",
+    "sums_in_order",
     "table_law",
     "turn",
     "turn_back",
@@ -89,6 +114,7 @@ __all__ = [
     "weighted_starts",
 ]
 _PIECE = 512  # rows of a sum that stays in the first-level cache
+_TURNED = 1 << 13  # rows of which every column is counted by itself: its intervals are the larger part of the cache
 
 
 @compiled
@@ -151,3 +177,15 @@ def count_intervals(
                 count[interval[i]] += 1
                 total[interval[i]] += fine[i]
         squares[column] += square
+
+
+@compiled
+def count_rows_in_intervals(
+    rows: Any, low: Any, high: Any, sum_unit: float, square_unit: float, counts: Any, sums: Any, squares: Any
+) -> None:
+    """Do the same for rows as they lie in an array, some thousand at a time."""
+    tile = np.empty((rows.shape[1], _TURNED + 8))  # columns a power of two apart would share one place in the cache
+    for start in range(0, len(rows), _TURNED):
+        part = rows[start : start + _TURNED]
+        turn_rows(part, tile)
+        count_intervals(tile[:, : len(part)], low, high, sum_unit, square_unit, counts, sums, squares)

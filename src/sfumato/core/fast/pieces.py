@@ -14,6 +14,7 @@ from sfumato.core.fast.compile import compiled
 from sfumato.core.fast.key_stream import WORDS, key_stream
 from sfumato.core.fast.laws import add_table_law, add_uniform, draw_in_clusters, table_law
 from sfumato.core.fast.products import add_product
+from sfumato.core.fast.scores import whole_step
 from sfumato.core.fast.summing import changed_cells, hash_rows, lane_sum, turn_back, turn_rows
 
 # cells and rows that are turned at a time; columns 4,096 bytes apart would share their places in the cache
@@ -211,3 +212,17 @@ def draw_rows_in_clusters(
             draw_in_clusters(tile[column, :m], here, low, high, cluster_of[column], means[column], radii[column])
         finite &= _written(tile, rows[start : start + m], out[start : start + m], changed)
     return finite
+
+
+@compiled
+def normal_steps(keys: Any, first: int, table: Any, unit: float, largest: float, out: Any) -> None:
+    """Write normal numbers of columns, shape (d, n), in whole steps: those of the rows from `first` on."""
+    d, n = out.shape
+    words = np.empty(_MOST + 2 * WORDS, dtype=np.uint64)
+    for column in range(d):
+        for start in range(0, n, _MOST):
+            here = out[column, start : start + _MOST]
+            skip = key_stream(keys[column], first + start, len(here), words)
+            table_law(words[skip : skip + len(here)], table, here)
+            for i in range(len(here)):
+                here[i] = whole_step(here[i], unit, largest)

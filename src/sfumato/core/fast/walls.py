@@ -33,6 +33,7 @@ def guard_rows(
     margin: float,
     shifts: Any,
     factors: Any,
+    are_clipped: bool,
     clip_once_more: bool,
     out: Any,
 ) -> None:
@@ -44,6 +45,8 @@ def guard_rows(
     walls, steep : arrays of shape (a, c)
         For every atom the walls, the nearest first, and what share of the way there a step takes at most.
     shifts, factors : arrays of shape (rounds, a, d) and (rounds, a)
+    are_clipped : bool
+        Whether the first of these rounds has clipped the rows already.
     """
     d, n = rows.shape
     rounds = len(factors)
@@ -54,21 +57,25 @@ def guard_rows(
     for atom in range(len(targets)):
         start = targets[atom]
         group = order[edges[atom] : edges[atom + 1]]
-        # rows that go far first: the others come near to few walls
-        group = group[np.argsort(-_lengths(rows, group, start))]
+        if rounds > 1 or clip_once_more or not are_clipped:
+            # rows that go far first: the others come near to few walls
+            group = group[np.argsort(-_lengths(rows, group, start))]
         for begin in range(0, len(group), PIECE):
             places = group[begin : begin + PIECE]
             m = take_rows(rows, places, part)
             for turn in range(rounds + 1 if clip_once_more else rounds):
-                _ways(part, m, start, bits, largest, way, steps, longest)
-                _slowest(steps, m, longest, walls[atom], steep[atom], own[atom], near[atom], centres, margin, share)
-                _shares(way, m, start, low, high, margin, share)
-                for column in range(d):
-                    values, ways, from_here = part[column], way[column], start[column]
-                    for i in range(m):
-                        values[i] = ways[i] * share[i] + from_here
-                    if turn < rounds:
-                        factor, shift = factors[turn, atom], shifts[turn, atom, column]
+                if turn > 0 or not are_clipped:
+                    _ways(part, m, start, bits, largest, way, steps, longest)
+                    _slowest(steps, m, longest, walls[atom], steep[atom], own[atom], near[atom], centres, margin, share)
+                    _shares(way, m, start, low, high, margin, share)
+                    for column in range(d):
+                        values, ways, from_here = part[column], way[column], start[column]
+                        for i in range(m):
+                            values[i] = ways[i] * share[i] + from_here
+                if turn < rounds:
+                    factor = factors[turn, atom]
+                    for column in range(d):
+                        values, from_here, shift = part[column], start[column], shifts[turn, atom, column]
                         for i in range(m):
                             values[i] = from_here + factor * (values[i] - from_here - shift)
             for column in range(d):

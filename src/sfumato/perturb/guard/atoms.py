@@ -146,6 +146,10 @@ class AtomMoments(Summary):
     def fresh(self) -> Self:
         return type(self)(self._values, cross=self._cross, full=self._full)
 
+    @property
+    def block_rows(self) -> int:
+        return part_rows()
+
     def add(self, tile: Floats, rows: Rows) -> None:
         for start, stop in spans(tile.shape[1], part_rows()):
             self._add_part(*self._values(tile[:, start:stop], rows.part(start, stop)))
@@ -208,6 +212,10 @@ class AtomMoments(Summary):
         if products.ndim == 1:
             return self.variance(code, bits)
         out = np.empty(products.shape)
+        fast = compiled_kernels(0) if products.dtype == np.int64 and n <= _WIDE_ROWS else None
+        if fast is not None:
+            fast.exact_covariance(n, self._sums[code], products, out)
+            return out * 4.0**-bits
         for i, a in enumerate(sums):
             for j in range(i + 1):
                 out[i, j] = out[j, i] = (n * int(products[i, j]) - a * sums[j]) / (n * n)
@@ -284,7 +292,10 @@ class Atoms(Hidden):
 
     def of_labels(self, labels: Integers) -> Integers:
         """Return the atom of rows whose labels are known, shape (clusterings, rows)."""
-        codes = atom_codes(labels, self.named.all_sizes)
+        return self.of_codes(atom_codes(labels, self.named.all_sizes))
+
+    def of_codes(self, codes: Integers) -> Integers:
+        """Return the atom of rows whose combinations of labels are known; see `atom_codes`."""
         found = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
         if not (self.codes[found] == codes).all():
             raise DataError(

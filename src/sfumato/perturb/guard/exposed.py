@@ -97,7 +97,7 @@ def exposed_rounds(
     most : int
         Rows that may be held back. Where a number of clusters needs more, its rows stay, and are the others.
     """
-    sample = yield from ask(Sample(SAMPLE_ROWS, streams.subkey("exposed sample")))
+    sample = yield from ask(Sample(SAMPLE_ROWS, streams.subkey("exposed sample"), facts.n_rows))
     rows, numbers = sample.values(), sample.labels().astype(np.int64)
     whole = len(rows) == facts.n_rows
     few = COMPANY if whole else 2  # a larger table has so few of a small cluster in the sample
@@ -216,20 +216,19 @@ def clipped(space: Space, sample: Floats) -> Floats:
     return np.ascontiguousarray(space.leave(one.clip(inside, np.zeros(len(sample), dtype=np.int64))).T)
 
 
-def with_company(named: Named, sample: Floats, n_rows: int) -> Named:
+def with_company(named: Named, inside: Floats, n_rows: int) -> Named:
     """Return the clusterings without their clusters of fewer than ten people.
 
     Their people belong to the next cluster then: a clustering is kept in which nobody stands alone.
 
     Parameters
     ----------
-    sample : array of shape (m, d)
-        Rows of the table.
+    inside : array of shape (d, m)
+        A sample of the rows, in the space of the clusterings.
     n_rows : int
         Rows of the table.
     """
-    inside = named.space.enter(np.ascontiguousarray(sample.T))
-    fewest = COMPANY if len(sample) == n_rows else max(3, -(-COMPANY * len(sample) // n_rows))
+    fewest = COMPANY if inside.shape[1] == n_rows else max(3, -(-COMPANY * inside.shape[1] // n_rows))
     while True:
         labels = named.labels(inside)
         counts = [np.bincount(row, minlength=size) for row, size in zip(labels, named.sizes, strict=False)]

@@ -317,9 +317,12 @@ class _Joining:
         np.add.at(self._counts, self._to[small], self._counts[small])
 
     def _nearest(self, atoms: Integers, among: Integers) -> Integers:
-        differ = np.zeros((len(atoms), len(among)), dtype=np.int64)
-        for labels, weight in zip(self._labels, self._weights, strict=True):
-            differ += weight * (labels[atoms][:, None] != labels[among])
+        if len(atoms) == 1:
+            differ = (np.array(self._weights) @ (self._labels[:, atoms] != self._labels[:, among]))[None, :]
+        else:
+            differ = np.zeros((len(atoms), len(among)), dtype=np.int64)
+            for labels, weight in zip(self._labels, self._weights, strict=True):
+                differ += weight * (labels[atoms][:, None] != labels[among])
         # fewest labels first, then most rows, then the first one
         differ = differ * (int(self._counts.sum()) + 1) - self._counts[among]
         nearest: Integers = among[differ.argmin(axis=1)]

@@ -18,7 +18,8 @@ import numpy as np
 from sfumato._arrays import Floats, Integers
 from sfumato.cluster.lattice_kmeans import Run, other_labels, plus_plus
 from sfumato.cluster.lattice_rounds import lattice_lloyd
-from sfumato.core.linear import cholesky, fixed_order_sum, lattice_bits, sum_in_order, to_steps
+from sfumato.core.fast import compiled_kernels
+from sfumato.core.linear import cholesky, fixed_order_sum, lattice_bits, product_in_order, sum_in_order, to_steps
 from sfumato.core.plans import Plan, Task, share_plans
 from sfumato.core.sharing import one_blas_thread
 from sfumato.core.stream import Streams
@@ -175,8 +176,7 @@ def _drawn(of: Integers, scatter: list[Floats], streams: Streams) -> Floats:
         if scatter[atom].ndim == 1:
             away[:, here] = np.sqrt(scatter[atom])[:, None] * drawn[:, here]
             continue
-        for column in cholesky(scatter[atom]).T[:, :, None] * drawn[:, None, here]:  # one after the other
-            away[:, here] += column
+        away[:, here] = product_in_order(cholesky(scatter[atom]), drawn[:, here])
     return away
 
 
@@ -221,9 +221,14 @@ def _least(demands: list[_Demand], counts: Floats) -> Floats:
     """
     ways, weights = np.zeros_like(demands[0].ways), 2.0 * counts[:, None]
     sizes = [float(fixed_order_sum((weights * one.ways * one.ways).ravel())) for one in demands]
+    fast, products = compiled_kernels(len(demands) * ways.size), np.empty(ways.size)
     for _ in range(_SWEEPS):
         met = True
         for one, size in zip(demands, sizes, strict=True):
+            if fast is not None:
+                wanting = fast.meet_demand(one.ways, weights, ways, one.lack, size, _MET * abs(one.lack), products)
+                met &= not wanting
+                continue
             lack = one.lack - float(fixed_order_sum((weights * one.ways * ways).ravel()))
             if lack > _MET * abs(one.lack) and size > 0:
                 ways += (lack / size) * one.ways

@@ -26,6 +26,7 @@ from sfumato.core.fast import compiled_kernels
 from sfumato.core.linear import LARGEST_STEPS, sum_in_order, to_steps
 from sfumato.core.rows import Rows
 from sfumato.core.secret import Hidden
+from sfumato.core.sharing import share, sharing_here
 from sfumato.core.summaries import Summary
 from sfumato.core.tiles import spans
 from sfumato.perturb.guard.atoms import Atoms, part_rows
@@ -33,10 +34,11 @@ from sfumato.perturb.guard.placing import released_regions
 from sfumato.perturb.guard.regions import Regions
 from sfumato.perturb.guard.settle import Settling
 
-# (tile, rows) -> proposed rows in the space, and their atoms (negative: not guarded here)
+# (tile, rows) -> rows in the space, and their atoms (negative: not guarded here)
 Propose = Callable[[Floats, Rows], tuple[Floats, Integers]]
 
 ROUNDS = 3
+_TOGETHER = 512  # rows at least that one thread clips
 _MARGIN = 0.85  # an empty strip along the walls: centres that move a little meet no rows that would change sides
 _SQUARE_BITS = 4  # squares are summed on a lattice so much coarser
 _WIDEST = 1.5
@@ -80,38 +82,55 @@ class Guard(Hidden):
         """The targets."""
         return self._targets
 
-    def clipped(self, rows: Floats, atoms: Integers) -> Floats:
-        """Return proposed rows after all rounds so far and one more clipping; those of negative atoms as they are."""
+    def clipped(self, rows: Floats, atoms: Integers, done: int | None = None) -> Floats:
+        """Return proposed rows after all rounds so far and one more clipping; those of negative atoms as they are.
+
+        Parameters
+        ----------
+        rows : array of shape (d, n)
+        atoms : array of shape (n,)
+        done : int, optional
+            How many rounds the rows were clipped after; they go on from there. None (default): they are as proposed.
+        """
         fast = compiled_kernels(rows.size * len(self._regions.centres))
         if fast is not None:
-            return self._swept(fast, rows, atoms, clip=True)
+            return self._swept(fast, rows, atoms, done, clip=True)
         kept, out = atoms >= 0, rows.copy()
-        replayed, of = self._replayed(rows[:, kept], atoms[kept]), atoms[kept]
+        replayed, of = self._replayed(rows[:, kept], atoms[kept], done), atoms[kept]
         out[:, kept] = self._regions.clip(replayed, self._targets, of, margin=_MARGIN, near=self._near)
         return out
 
-    def finished(self, rows: Floats, atoms: Integers) -> Floats:
-        """Return proposed rows after all rounds; those of negative atoms as they are."""
+    def finished(self, rows: Floats, atoms: Integers, done: int | None = None) -> Floats:
+        """Return proposed rows after all rounds; those of negative atoms as they are. Parameters as of `clipped`."""
         fast = compiled_kernels(rows.size * len(self._regions.centres))
         if fast is not None:
-            return self._swept(fast, rows, atoms, clip=False)
+            return self._swept(fast, rows, atoms, done, clip=False)
         kept, out = atoms >= 0, rows.copy()
-        out[:, kept] = self._replayed(rows[:, kept], atoms[kept])
+        out[:, kept] = self._replayed(rows[:, kept], atoms[kept], done)
         return out
 
-    def _swept(self, fast: ModuleType, rows: Floats, atoms: Integers, *, clip: bool) -> Floats:
-        """Return rows after all rounds, one row after the other."""
-        regions, (a, d) = self._regions, self._targets.shape
-        shifts, factors = np.empty((len(self.steps), a, d)), np.empty((len(self.steps), a))
-        for step, shift, factor in zip(self.steps, shifts, factors, strict=True):
+    def _swept(self, fast: ModuleType, rows: Floats, atoms: Integers, done: int | None, *, clip: bool) -> Floats:
+        """Return rows after the rounds that are left, one row after the other."""
+        regions, (a, d), steps = self._regions, self._targets.shape, self.steps[done or 0 :]
+        shifts, factors = np.empty((len(steps), a, d)), np.empty((len(steps), a))
+        for step, shift, factor in zip(steps, shifts, factors, strict=True):
             shift[:], factor[:] = step.shift, step.factor
         out = rows.copy()
         fast.guard_rows(
             np.ascontiguousarray(rows), np.ascontiguousarray(atoms), self._targets, self._near_of_atoms, regions.own,
             regions.centres, *self._walls, regions.low, regions.high, regions.space.bits, LARGEST_STEPS, _MARGIN,
-            shifts, factors, clip, out,
+            shifts, factors, done is not None, clip, out,
         )  # fmt: skip
         return out
+
+    def clips(self, propose: Propose) -> Propose:
+        """Return the function that clips what another one proposes, after all rounds so far."""
+
+        def clipped(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+            proposed, atoms = propose(tile, rows)
+            return self.clipped(proposed, atoms), atoms
+
+        return clipped
 
     @cached_property
     def _walls(self) -> tuple[Integers, Floats]:
@@ -122,16 +141,13 @@ class Guard(Hidden):
         order = np.argsort(-steep, axis=1, kind="stable")
         return order, np.take_along_axis(steep, order, axis=1)
 
-    def _replayed(self, rows: Floats, atoms: Integers) -> Floats:
-        for step in self.steps:
-            rows = self._one(rows, atoms, step)
-        return rows
-
-    def _one(self, rows: Floats, atoms: Integers, step: Step) -> Floats:
-        rows = self._regions.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
+    def _replayed(self, rows: Floats, atoms: Integers, done: int | None) -> Floats:
         start = self._targets[atoms].T
-        moved: Floats = start + step.factor[atoms] * (rows - start - step.shift[atoms].T)
-        return moved
+        for number, step in enumerate(self.steps[done or 0 :]):
+            if number > 0 or done is None:
+                rows = self._regions.clip(rows, self._targets, atoms, margin=_MARGIN, near=self._near)
+            rows = start + step.factor[atoms] * (rows - start - step.shift[atoms].T)
+        return rows
 
     def learn(self, seen: Displacement) -> None:
         """Add the next round, from what the displacements were after the last one."""
@@ -157,30 +173,38 @@ class Guard(Hidden):
 
 
 class Displacement(Summary):
-    """Sum and squares of the displacements from the targets, of every atom, exact."""
+    """Sum and squares of the displacements from the targets, of every atom, exact.
+
+    Parameters
+    ----------
+    guard : Guard
+    clipped : callable
+        (tile, rows) -> rows after the guard's rounds so far and one more clipping, and their atoms.
+    """
 
     learnt: ClassVar[tuple[str, ...]] = ("_counts", "_sums", "_squares")
 
-    def __init__(self, guard: Guard, propose: Propose) -> None:
-        self._guard, self._propose = guard, propose
+    def __init__(self, guard: Guard, clipped: Propose) -> None:
+        self._guard, self._clipped = guard, clipped
         a, d = guard.targets.shape
         self._counts = np.zeros(a, dtype=np.int64)
         self._sums = np.zeros((d, a), dtype=np.int64)
         self._squares = np.zeros(a, dtype=np.int64)
 
     def fresh(self) -> Self:
-        return type(self)(self._guard, self._propose)
+        return type(self)(self._guard, self._clipped)
+
+    @property
+    def block_rows(self) -> int:
+        return part_rows()
 
     def add(self, tile: Floats, rows: Rows) -> None:
         for start, stop in spans(tile.shape[1], part_rows()):
-            self.add_rows(*self._propose(tile[:, start:stop], rows.part(start, stop)))
+            self.add_rows(*self._clipped(tile[:, start:stop], rows.part(start, stop)))
 
-    def add_rows(self, proposed: Floats, atoms: Integers) -> None:
-        """Add proposed rows of known atoms."""
-        kept = atoms >= 0
-        if 2 * np.count_nonzero(kept) < len(kept):
-            proposed, atoms, kept = proposed[:, kept], atoms[kept], kept[kept]
-        clipped, targets = self._guard.clipped(proposed, atoms), self._guard.targets
+    def add_rows(self, clipped: Floats, atoms: Integers) -> None:
+        """Add clipped rows of known atoms."""
+        kept, targets = atoms >= 0, self._guard.targets
         bits, size = self._guard.regions.space.bits, len(self._counts)
         self._counts += np.bincount(atoms[kept], minlength=size)
         fast = compiled_kernels(clipped.size)
@@ -234,11 +258,18 @@ def guarded(
         Their atoms.
     """
     guard = Guard(regions, targets, counts, scatter)
-    for _ in range(ROUNDS):
-        seen = Displacement(guard, lambda tile, _: (tile, of))
-        seen.add_rows(proposed, of)
+    rows, done = proposed, None
+    parts = [slice(*part) for part in spans(len(of), max(_TOGETHER, -(-len(of) // sharing_here())))]
+
+    def clipped(rows: Floats, done: int | None) -> Floats:
+        return np.concatenate(share(lambda part: guard.clipped(rows[:, part], of[part], done), parts), axis=1)
+
+    for number in range(ROUNDS):
+        rows = clipped(rows, done) if parts else rows
+        seen, done = Displacement(guard, lambda tile, _: (tile, of)), number
+        seen.add_rows(rows, of)
         guard.learn(seen)
-    return guard.finished(proposed, of)
+    return guard.finished(rows, of, done)
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,16 +91,19 @@ class Found(Hidden):
 
     def of(self, tile: Floats, rows: Rows) -> Integers:
         """Return the atom of every row of the fitted table."""
-        known = None if self.seen is None else self.seen.of(rows)
-        if known is None:
-            known = self.atoms.of(self.space.enter(tile))
-            if self.seen is not None:
-                self.seen.learn(rows, known)
-        return known
+        if self.seen is None:
+            return self.atoms.of(self.space.enter(tile))
+        known = self.seen.of(rows)
+        return self.seen.learn(rows, self.atoms.of(self.space.enter(tile))) if known is None else known
 
     def counted(self, inside: Floats, of: Integers) -> Floats:
         """Return rows as they count for their atoms."""
         return inside if self.leverage is None else self.leverage.clip(inside, of)
+
+    @cached_property
+    def covariances(self) -> list[Floats]:
+        """The covariance inside each atom, in units of the space, or its variances alone."""
+        return [self.moments.covariance(int(code), self.space.bits) for code in self.atoms.names]
 
     def variances(self) -> Floats:
         """Return the variance of every column inside each atom, shape (a, d), in units of the space."""
@@ -206,12 +210,19 @@ class GuardShell(Perturber):
         return tuple(found.space.leave((centres * unit).T).T for centres in found.atoms.named.centres)
 
     def _settle(
-        self, found: Found, guard: Guard, placed: Placed, small: Flags, release: Release
+        self,
+        found: Found,
+        guard: Guard,
+        placed: Placed,
+        small: Flags,
+        release: Release,
+        keep: Callable[..., None] | None = None,
     ) -> Generator[Any, Any, tuple[Settling, tuple[int, ...]]]:
         """Yield the passes that make the finished rows keep means and regions; return how, and the rows still lost.
 
         Passes look at the means of the finished rows: all but the last feed the error of each atom's mean back, all
-        draw the walls anew for the centres that the released table really has. A last one lists what is left.
+        draw the walls anew for the centres that the released table really has. A last one lists what is left, and hands
+        the rows of the release to `keep`.
         """
         settling = found.settling
         if self._guards and (settling.needed or settling.signs is not None or placed.shift > _STILL):
@@ -231,7 +242,10 @@ class GuardShell(Perturber):
             settling = replace(settling, regions=released_regions(atoms, means, found.regions))
 
         def outside(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
-            return tile[:0], np.where(release(settling, tile, rows)[1], 0, -1)
+            released, bad = release(settling, tile, rows)
+            if keep is not None:
+                keep(rows, values=released)
+            return tile[:0], np.where(bad, 0, -1)
 
         left_outside = yield from ask(Collected(outside))
         return settling, tuple(int(number) for number in left_outside.sorted(0)[0])
@@ -292,16 +306,16 @@ class GuardShell(Perturber):
         coded : bool
             Whether numbers stand for texts.
         """
-        asked = (Moments(facts.low, facts.high, cross=False), Sample(SAMPLE_ROWS, streams.subkey("clustering sample")))
+        key = streams.subkey("clustering sample")
+        asked = (Moments(facts.low, facts.high, cross=False), Sample(SAMPLE_ROWS, key, facts.n_rows))
         foreign = [wanted for wanted in spelled_out(self.clusterings, ()) if is_foreign(wanted)]
         if not foreign:
             return (*(yield from ask_both(*asked)), ())
 
         def work(parts: list[Any]) -> list[dict[str, Any]]:
-            moments, sample = parts
-            rows = sample.values()
-            space = self._space(facts, moments, rows)
-            given = ForeignRows(space, rows, sample.labels(), facts.n_rows, coded, self.mixes)
+            rows = parts[1].values()
+            space = self._space(facts, parts[0], rows)
+            given = ForeignRows(space, rows, parts[1].labels(), facts.n_rows, coded, self.mixes)
             return make_foreign(foreign, given, streams)
 
         filled = yield from ask(Concluded(list(asked), work))
@@ -345,21 +359,22 @@ class GuardShell(Perturber):
         moments, sample, foreign = yield from self._sampled(facts, streams)
         rows, ladder = sample.values(), self._on_ladder
         space = self._space(facts, moments, rows)
-        wanted = self._wanted(facts, categories=False)
+        inside, wanted = space.enter(np.ascontiguousarray(rows.T)), self._wanted(facts, categories=False)
         weights = other_weights(facts, moments, space, self.other_scalings)
         near, numbers = clipped(space, rows) if self.exposed == "clip" else rows, sample.labels()
         named = name_clusterings(
             space, wanted, near, numbers, streams, self._care, ladder=ladder, weights=weights, foreign=foreign
         )
         if self._wants_company(facts):
-            named = with_company(named, rows, facts.n_rows)
-        sums = yield from ask(ClusterSums(space, named))
+            named = with_company(named, inside, facts.n_rows)
+        codes = Seen(facts.n_rows, np.int64) if self._keeps else None
+        sums = yield from ask(ClusterSums(space, named, seen=codes))
         atoms, joined, leverage, looked = sums.atoms(), None, None, None
         centres, shift = sums.centres(atoms), np.zeros(named.stacked.shape)
         if not self._exact:
             if ladder:
-                atoms, joined = self._join(space, atoms, rows)
-            looked = space.enter(np.ascontiguousarray(rows.T))
+                atoms, joined = self._join(space, atoms, inside)
+            looked = inside
             # of other clusterers the scatter of a few large groups is what they are found by
             vanish = NOTHING if ladder and self.mixes and not named.marks else np.inf
             leverage = Leverage.of_sample(looked, atoms.of(looked), len(atoms), nothing=vanish)
@@ -367,9 +382,8 @@ class GuardShell(Perturber):
         seen = Seen(facts.n_rows)
 
         def values(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
-            inside = space.enter(tile)
-            of = atoms.of(inside)
-            seen.learn(rows, of)
+            inside, known = space.enter(tile), None if codes is None else codes.of(rows)
+            of = seen.learn(rows, atoms.of(inside) if known is None else atoms.of_codes(known))
             return atoms.names[of], space.steps(inside if leverage is None else leverage.clip(inside, of))
 
         tally = yield from ask(AtomMoments(values, full=atoms.multiplied(facts.n_columns)))
@@ -380,8 +394,7 @@ class GuardShell(Perturber):
         settling = Settling(space, facts.names, decimals, signs=signs)
         return Found(space, atoms, tally, regions, settling, shift, joined, leverage, looked, seen)
 
-    def _join(self, space: Space, atoms: Atoms, sample: Floats) -> tuple[Atoms, Joined]:
+    def _join(self, space: Space, atoms: Atoms, inside: Floats) -> tuple[Atoms, Joined]:
         """Return the atoms after small ones have joined others, as far as `detail` wants it."""
-        inside = space.enter(np.ascontiguousarray(sample.T))
         detail = detail_of(self.detail, int(atoms.counts.sum()))
         return join_atoms(atoms, detail, Inside(space.steps(inside), atoms.of(inside)).residual)

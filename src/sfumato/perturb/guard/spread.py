@@ -6,6 +6,7 @@ by a random orthogonal matrix: mean and covariance stay, rows do not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -15,15 +16,27 @@ from numpy.typing import NDArray
 
 from sfumato._arrays import Flags, Floats, Integers
 from sfumato.core.fast import compiled_kernels
-from sfumato.core.linear import cholesky, exact_product, fixed_order_sum, lattice_bits, lower_inverse, to_steps
-from sfumato.core.rows import Rows
+from sfumato.core.linear import (
+    LARGEST_STEPS,
+    cholesky,
+    exact_product,
+    fixed_order_sum,
+    lattice_bits,
+    lower_inverse,
+    product_in_order,
+    to_steps,
+)
+from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.stream import Streams
-from sfumato.core.variates import normal
+from sfumato.core.variates import Words, normal, table_of
 from sfumato.perturb.guard.atoms import Atoms
 from sfumato.perturb.guard.leverage import Leverage
 from sfumato.perturb.guard.placing import Placed
+from sfumato.perturb.guard.rounds import Guard
+from sfumato.perturb.mechanism.underway import Underway
 
+_DRAWN, _CLIPPED, RELEASED = 1, 2, 255  # what a pass has made of rows: draws, and rows that were clipped so often
 DRAW_BITS = 16  # normal numbers are at most 8.3 in size: 2^20 steps
 _LEAST_SHARE, _MOST_SHARE = 0.25, 1.1  # limits of the squared spread
 _REACHING = (0.8, 1.0)  # shares of the columns that can shrink as much as all are asked to
@@ -95,9 +108,105 @@ class Scatters(Hidden):
         return drawn
 
 
-def draw_steps(names: tuple[str, ...], rows: Rows, streams: Streams) -> Floats:
-    """Return one normal number for each row and column, in whole steps."""
+def draw_steps(names: tuple[str, ...], rows: Rows, streams: Streams, keys: Words | None = None) -> Floats:
+    """Return one normal number for each row and column, in whole steps.
+
+    Parameters
+    ----------
+    keys : array of shape (d, 15, 2), optional
+        See `Streams.round_keys`; None (default) where the words are not made by compiled kernels.
+    """
+    fast = compiled_kernels(len(rows) * len(names))
+    if fast is not None and keys is not None and isinstance(rows, RowRange):
+        out = np.empty((len(names), len(rows)))
+        fast.normal_steps(keys, rows.start, table_of("normal"), 2.0**DRAW_BITS, LARGEST_STEPS, out)
+        return out
     return np.stack([to_steps(normal(streams.words("mixing", name, rows)), DRAW_BITS) for name in names])
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing(Hidden):
+    """Rows of large atoms, drawn and brought into their regions; each pass goes on where the one before it stood.
+
+    Attributes
+    ----------
+    of : callable
+        (tile, rows) -> the atoms of the rows.
+    place : array of shape (a,)
+        Where an atom's scatter stands; -1 where its rows are not drawn.
+    names : tuple of str
+        The columns.
+    streams : Streams
+    underway : Underway or None
+    guard : Guard, scatters : Scatters
+        Known once the draws were looked at.
+    """
+
+    of: Callable[[Floats, Rows], Integers]
+    place: Integers
+    names: tuple[str, ...]
+    streams: Streams
+    underway: Underway | None
+    guard: Guard | None = None
+    scatters: Scatters | None = None
+
+    def steps(self, rows: Rows) -> Floats:
+        """Return one normal number for each row and column, in whole steps."""
+        known = None if self.underway is None else self.underway.take(rows, _DRAWN)
+        if known is None:
+            known = draw_steps(self.names, rows, self.streams, self._keys)
+            if self.underway is not None:
+                self.underway.keep(rows, _DRAWN, known)
+        return known
+
+    @cached_property
+    def _keys(self) -> Words | None:
+        fast = compiled_kernels(0)
+        return self.streams.round_keys(fast, "mixing", self.names) if fast is not None and fast.WORDS else None
+
+    def clipped(self, tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
+        """Return rows after the guard's rounds so far and one more clipping, and their atoms; -1 if not drawn."""
+        assert self.guard is not None
+        of = self.of(tile, rows)
+        atoms = np.where(self.place[of] >= 0, of, -1)
+        if not (atoms >= 0).any():
+            return np.zeros(tile.shape), atoms
+        done, before = self._begun(rows)
+        clipped = self.guard.clipped(self._drawn(of, rows) if before is None else before, atoms, done)
+        if self.underway is not None:
+            self.underway.keep(rows, _CLIPPED + len(self.guard.steps), clipped)
+        return clipped, atoms
+
+    def finished(self, tile: Floats, rows: Rows, *, guarded: bool) -> tuple[Floats, Integers, Flags]:
+        """Return rows after all rounds of the guard, the atoms of all rows, and which are drawn.
+
+        Parameters
+        ----------
+        guarded : bool
+            Whether the guard holds them at all.
+        """
+        assert self.guard is not None
+        of = self.of(tile, rows)
+        drawn = self.place[of] >= 0
+        if not drawn.any():
+            return np.zeros(tile.shape), of, drawn
+        if not guarded:
+            return self._drawn(of, rows), of, drawn
+        done, before = self._begun(rows)
+        before = self._drawn(of, rows) if before is None else before
+        return self.guard.finished(before, np.where(drawn, of, -1), done), of, drawn
+
+    def _begun(self, rows: Rows) -> tuple[int | None, Floats | None]:
+        """Return after how many rounds rows were clipped in the last pass, and the rows; None for those of no pass."""
+        assert self.guard is not None
+        done = len(self.guard.steps) - 1
+        before = None if self.underway is None or done < 0 else self.underway.take(rows, _CLIPPED + done)
+        return (None if before is None else done), before
+
+    def _drawn(self, of: Integers, rows: Rows) -> Floats:
+        assert self.guard is not None
+        assert self.scatters is not None
+        return self.scatters.draw(self.steps(rows), of, self.guard.targets)
 
 
 def scatter_of(wanted: Floats, drawn_mean: Floats, drawn: Floats, spread: Floats) -> Scatter:
@@ -114,9 +223,7 @@ def scatter_of(wanted: Floats, drawn_mean: Floats, drawn: Floats, spread: Floats
     """
     factor = cholesky(wanted) * spread[:, None]
     white = lower_inverse(cholesky(drawn, tolerance=0.0))
-    matrix = np.zeros_like(factor)
-    for index in range(len(factor)):  # a product in a fixed order
-        matrix += factor[:, index][:, None] * white[index]
+    matrix = product_in_order(factor, white)
     bits = lattice_bits(float(np.abs(matrix).max(initial=0.0)))
     steps = to_steps(matrix, bits)
     centre = np.zeros(len(matrix))

@@ -13,6 +13,7 @@ from sfumato.core.tiles import spans
 from sfumato.perturb.guard.atoms import Atoms, atom_codes, grouped, moments_of_groups, part_rows
 from sfumato.perturb.guard.named import Named
 from sfumato.perturb.guard.space import Space
+from sfumato.perturb.mechanism.collected import Seen
 
 
 class ClusterSums(Summary):
@@ -25,18 +26,24 @@ class ClusterSums(Summary):
         The kept clusterings.
     atoms : Atoms, optional
         Whose labels rows have in the release, where some have joined others. None (default): those of the centres.
+    seen : Seen, optional
+        Where the combination of labels of every row is written down.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("_counts", "_labels", "_sums")
 
-    def __init__(self, space: Space, named: Named, atoms: Atoms | None = None) -> None:
-        self._space, self._named, self._atoms = space, named, atoms
+    def __init__(self, space: Space, named: Named, atoms: Atoms | None = None, seen: Seen | None = None) -> None:
+        self._space, self._named, self._atoms, self._seen = space, named, atoms, seen
         self._counts: dict[int, int] = {}
         self._labels: dict[int, Integers] = {}
         self._sums = np.zeros(named.stacked.shape, dtype=np.int64)
 
     def fresh(self) -> Self:
-        return type(self)(self._space, self._named, self._atoms)
+        return type(self)(self._space, self._named, self._atoms, self._seen)
+
+    @property
+    def block_rows(self) -> int:
+        return part_rows()
 
     def add(self, tile: Floats, rows: Rows) -> None:
         for start, stop in spans(tile.shape[1], part_rows()):
@@ -44,7 +51,10 @@ class ClusterSums(Summary):
             labels = self._named.labels(inside)
             if self._atoms is not None:
                 labels = self._atoms.every_label[self._atoms.of_labels(labels)].T
-            codes, order, edges = grouped(atom_codes(labels, self._named.all_sizes))
+            codes = atom_codes(labels, self._named.all_sizes)
+            if self._seen is not None:
+                self._seen.learn(rows.part(start, stop), codes)
+            codes, order, edges = grouped(codes)
             of_groups, _ = moments_of_groups(self._space.steps(inside), order, edges, cross=False)
             own = labels[:, order[edges[:-1]]]  # of the first row of each combination, which all of them share
             self._count(codes, own, np.diff(edges))

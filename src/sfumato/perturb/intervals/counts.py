@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -100,19 +100,32 @@ class IntervalCounts(Summary):
 
     @property
     def block_rows(self) -> int:
-        # counting takes a table of all intervals for each column of a block: large blocks are cheaper
+        if compiled_kernels(0) is not None:
+            return 2 * tile_rows(len(self._low))
+        # numpy's counting takes a table of all intervals for each column of a block: large blocks are cheaper
         return int(min(_MOST_ROWS, max(_FEWEST_ROWS, _BLOCK_BYTES // (8 * len(self._low)))))
 
     def add(self, tile: Floats, rows: Rows) -> None:
         fast = compiled_kernels(tile.size)
         if fast is not None:
-            units, totals = (2.0**_SUM_BITS, 2.0**_SQUARE_BITS), (self.counts, self._sums, self._squares)
-            fast.count_intervals(np.ascontiguousarray(tile), self._low, self._high, *units, *totals)
+            fast.count_intervals(np.ascontiguousarray(tile), *self._compiled)
             return
         scratch = _Scratch.of(min(tile.shape[1], _MOST_ROWS), self.n_intervals)
         for column, values in enumerate(tile):
             for start, stop in spans(len(values), _MOST_ROWS):
                 self._count(column, values[start:stop], scratch)
+
+    def add_plain(self, table: Floats, rows: Rows) -> bool:
+        fast = compiled_kernels(table.size)
+        if fast is not None:
+            fast.count_rows_in_intervals(table, *self._compiled)
+        return fast is not None
+
+    @property
+    def _compiled(self) -> tuple[Any, ...]:
+        """What compiled kernels take beside the values."""
+        units, totals = (2.0**_SUM_BITS, 2.0**_SQUARE_BITS), (self.counts, self._sums, self._squares)
+        return self._low, self._high, *units, *totals
 
     def _count(self, column: int, values: Floats, scratch: _Scratch) -> None:
         n = len(values)

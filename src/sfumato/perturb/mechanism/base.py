@@ -150,7 +150,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         shared = workers(threads, n_jobs)
         with shared_by(shared):
             self._fit_frame(read_frame(X, self.columns, finite=False), shared)
-        return self
+        return self._forgotten()
 
     def fit_transform(self, X: Any, y: Any = None, *, threads: int | None = None, n_jobs: int | None = None) -> Any:
         """Fit on a table and perturb it: `fit`, then `transform`, reading the table a few times less.
@@ -168,12 +168,13 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         frame = read_frame(X, self.columns, finite=False)
         shared = workers(threads, n_jobs)
         with shared_by(shared):
-            reused = self._fit_frame(frame, shared)
-        warn_reused(reused, 0)
+            warn_reused(self._fit_frame(frame, shared), 0)
         state = self._state
         if len(state.held_back):
             frame = frame.without(state.held_back)
-        return self._release(frame, state, state.streams, shared)
+        released = self._release(frame, state, state.streams, shared)
+        self._forgotten()
+        return released
 
     def _fit_frame(self, frame: Frame, threads: int) -> int:
         hashes = self._fit(read_table(frame, threads)).hashes
@@ -204,7 +205,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
             table = read_batches(batches, self.columns, shared, type(self).__name__)
             self._fit(table)
         validate_data(self, X=table.shape.native, skip_check_array=True)
-        return self
+        return self._forgotten()
 
     def _fit(self, table: Reading) -> Reading:
         """Fit, and return the table of the rows that are released."""
@@ -366,8 +367,7 @@ class Perturber(Shown, SecretState, OneToOneFeatureMixin, TransformerMixin, Base
         fast = compiled_kernels(0)
         plain = type(frame.rows) is RowRange and frame.plain(0, 0) is not None
         at_once = self._at_once(state.fitted, fast, streams) if plain and fast is not None and fast.WORDS else None
-        kernel = partial(self._kernel, state.fitted, streams=streams)
-        return self._map(frame, state, kernel, threads, at_once)
+        return self._map(frame, state, partial(self._kernel, state.fitted, streams=streams), threads, at_once)
 
     def _map(
         self, frame: Frame, state: FittedState, kernel: Kernel, threads: int, at_once: AtOnce | None = None

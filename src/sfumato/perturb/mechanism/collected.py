@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,13 @@ from sfumato._arrays import Floats, Integers
 from sfumato.core.rows import RowRange, Rows
 from sfumato.core.secret import Hidden
 from sfumato.core.summaries import Summary
+from sfumato.core.tiles import BLOCK_ROWS
 from sfumato.exceptions import DataError
 
 # (tile, rows) -> values of the rows and their atoms (negative: leave the row out)
 Select = Callable[[Floats, Rows], tuple[Floats, Integers]]
 
-_SEEN = 1 << 23  # rows whose atoms are kept between passes: four bytes each
+_SEEN = 1 << 23  # rows whose atoms, or combinations of labels, are kept between passes: four or eight bytes each
 
 
 class Collected(Summary):
@@ -29,6 +30,10 @@ class Collected(Summary):
     def __init__(self, select: Select) -> None:
         self._select = select
         self._parts: list[tuple[NDArray[np.uint64], Floats, Integers]] = []
+
+    @property
+    def block_rows(self) -> int:
+        return BLOCK_ROWS // 2
 
     def fresh(self) -> Self:
         return type(self)(self._select)
@@ -79,12 +84,13 @@ class Stored(Hidden):
             )
         return self.rows[:, at]
 
-    def replace_in(self, tile: Floats, labels: NDArray[np.uint64]) -> None:
-        """Put the stored rows in the place of those with their labels; other rows stay."""
+    def put_in(self, tile: Floats, labels: NDArray[np.uint64]) -> Floats:
+        """Put the stored rows in the place of those with their labels; other rows stay. Return the tile."""
         if len(self.labels):
             at = np.minimum(np.searchsorted(self.labels, labels), len(self.labels) - 1)
             here = self.labels[at] == labels
             tile[:, here] = self.rows[:, at[here]]
+        return tile
 
 
 class Seen(Hidden):
@@ -93,10 +99,12 @@ class Seen(Hidden):
     Parameters
     ----------
     n_rows : int
+    kind : type of number
+        Large enough for what is kept: atoms, or combinations of labels.
     """
 
-    def __init__(self, n_rows: int) -> None:
-        self._after = np.zeros(min(n_rows, _SEEN), dtype=np.int32)  # one more than the atom; 0 for rows not yet seen
+    def __init__(self, n_rows: int, kind: type[np.signedinteger[Any]] = np.int32) -> None:
+        self._after = np.zeros(min(n_rows, _SEEN), dtype=kind)  # one more than the atom; 0 for rows not yet seen
 
     def of(self, rows: Rows) -> Integers | None:
         """Return the atoms of some rows; None unless all of them are known."""
@@ -105,10 +113,11 @@ class Seen(Hidden):
         after = self._after[rows.start : rows.stop]
         return after.astype(np.int64) - 1 if after.all() else None
 
-    def learn(self, rows: Rows, atoms: Integers) -> None:
-        """Write down the atoms of some rows."""
+    def learn(self, rows: Rows, atoms: Integers) -> Integers:
+        """Write down the atoms of some rows, and return them."""
         if isinstance(rows, RowRange) and rows.stop <= len(self._after):
             self._after[rows.start : rows.stop] = atoms + 1
+        return atoms
 
 
 @dataclass(frozen=True, repr=False)

@@ -90,6 +90,7 @@ class Replay(Hidden):
     ) -> None:
         self._perturber, self._streams = perturber, streams
         perturber._gaps = dict(gaps or {})
+        perturber._keeps = False  # many processes beside one another: memory counts more than time
         self.done = 0
         with _untold():
             rounds = perturber._exposed_rounds(facts, streams) if finding else perturber._rounds(facts, streams)

@@ -5,9 +5,9 @@ The state of an invertible method goes into the sealed receipt as plain data; no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,14 @@ class SecretState:
     """Mixin that keeps what a fit has learnt, and parameters that undo a release, from being shown or pickled."""
 
     _state: FittedState
+    _keeps: bool = True  # whether a fit may keep single rows between its passes
+
+    def _forgotten(self) -> Self:
+        """Forget what was kept of single rows between the passes of a fit and the release."""
+        forget = getattr(self._state.fitted, "forgotten", None)
+        if forget is not None:
+            self._state = replace(self._state, fitted=forget())
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in vars(self)

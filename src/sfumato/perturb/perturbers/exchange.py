@@ -282,6 +282,7 @@ class AtomExchange(GuardShell):
         rows = sample.values()
         kinds, held, decimals = self._kinds(facts, rows, coding)
         space = self._space(facts, moments, rows)
+        inside = space.enter(np.ascontiguousarray(rows.T))
         ladder, care = self._on_ladder, min(int(self.draws), USUAL_CARE)
         wanted = self._wanted(facts, categories=bool(space.categories))
         weights = other_weights(facts, moments, space, self.other_scalings)
@@ -289,7 +290,7 @@ class AtomExchange(GuardShell):
             space, wanted, rows, sample.labels(), streams, care, ladder=ladder, weights=weights, foreign=foreign
         )
         if self._wants_company(facts):
-            named = with_company(named, rows, facts.n_rows)
+            named = with_company(named, inside, facts.n_rows)
 
         gaps = {**self._gaps, **{name: held[0] for name, held in coding.held.items()}}
         codes = {name: one.by_text() for name, one in coding.codes.items()}
@@ -297,7 +298,7 @@ class AtomExchange(GuardShell):
         sums, broken = yield from ask_both(ClusterSums(space, named), BrokenRows(bonds))
         atoms, bonds, joined = sums.atoms(), bonds.unbroken(broken, declared=bool(self.relations)), None
         if ladder and not self._exact:
-            atoms, joined = self._join(space, atoms, rows)
+            atoms, joined = self._join(space, atoms, inside)
         if atoms.have_joined:
             sums = yield from ask(ClusterSums(space, named, atoms))
         setting = Setting(

@@ -164,11 +164,11 @@ class Guarded(GuardShell):
         guard = Guard(placed.regions, placed.targets, atoms.counts)
         everything = None if whole is None else propose_large(whole, RowRange(0, facts.n_rows))
         for _ in range(ROUNDS):
-            seen = Displacement(guard, propose_large)
+            seen = Displacement(guard, guard.clips(propose_large))
             if everything is None:
                 seen = yield from ask(seen)
             else:
-                seen.add_rows(*everything)
+                seen.add_rows(guard.clipped(*everything), everything[1])
             guard.learn(seen)
         fitted = _Fitted(inner, found, guard, small, Stored(numbers, placed.small_rows), found.settling)
 

@@ -96,7 +96,7 @@ class IndependentNoise(Perturber):
             moments = yield from ask(Moments(facts.low, facts.high, cross=False))
             widths = moments.deviation()
         units = np.where(widths > 0, widths, 1.0)
-        sample = yield from ask(Sample(int(self.sample_size), streams.subkey("sample")))
+        sample = yield from ask(Sample(int(self.sample_size), streams.subkey("sample"), facts.n_rows))
         references = direct_classification(sample.values() / units, float(self.beta))
         if len(references) < 2:
             raise DataError(

@@ -27,10 +27,11 @@ from sfumato.perturb.guard.refound import SOME_DRAWS, Refound, collect_and_ask
 from sfumato.perturb.guard.rounds import MENDED_CELLS, ROUNDS, Displacement, Guard, Mending, guarded
 from sfumato.perturb.guard.settle import Settling
 from sfumato.perturb.guard.shell import Found, GuardShell
-from sfumato.perturb.guard.spread import DRAW_BITS, Scatters, column_spread, draw_steps, scatter_of
+from sfumato.perturb.guard.spread import DRAW_BITS, RELEASED, Drawing, Scatters, column_spread, scatter_of
 from sfumato.perturb.guard.trial import GOOD, SMALL_ROWS, TRIED_ROWS, Trial
 from sfumato.perturb.guard.wanted import usual_spread
 from sfumato.perturb.mechanism.collected import Collected, Stored
+from sfumato.perturb.mechanism.underway import Underway
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +46,11 @@ class _Fitted(Hidden):
     unrepaired: tuple[int, ...] = ()
     draw: int = 0
     mended: Stored | None = None
+    underway: Underway | None = None
+
+    def forgotten(self) -> _Fitted:
+        """Return it without what is kept of single rows while they are released."""
+        return replace(self, underway=None, found=replace(self.found, seen=None))
 
 
 class AtomMixing(GuardShell):
@@ -220,10 +226,8 @@ class AtomMixing(GuardShell):
         few = int(found.atoms.counts.sum()) < FEWEST_ROWS  # there hardly anything is left between the walls
         if found.joined is None or found.looked is None or few or not self._guards:
             return None
-        atoms, space = found.atoms, found.space
-        of = atoms.of(found.looked[:, :LOOKED_ROWS])
-        scatter = [found.moments.covariance(int(code), space.bits) for code in atoms.names]
-        return Leaning(atoms, found.regions, of, scatter, streams)
+        of = found.atoms.of(found.looked[:, :LOOKED_ROWS])
+        return Leaning(found.atoms, found.regions, of, found.covariances, streams)
 
     def _drawn(
         self, facts: Facts, found: Found, root: Streams, draw: int, leaning: Leaning | None
@@ -233,7 +237,10 @@ class AtomMixing(GuardShell):
         atoms, d = found.atoms, facts.n_columns
         small = self._small(atoms)
         drawn = atoms.drawn_anew(small, d)
-        collected, draws = yield from ask_both(*self._second_pass(found, drawn, streams))
+        place = np.where(drawn, np.cumsum(drawn) - 1, -1)
+        underway = Underway(facts.n_rows, d) if self._keeps and drawn.any() else None
+        drawing = Drawing(found.of, place, facts.names, streams, underway)
+        collected, draws = yield from ask_both(*self._second_pass(found, drawn, drawing))
         numbers, rows, of = collected.sorted(d)
         pool = pools(atoms, small, int(self.min_atom))
         company = np.full(len(atoms), -1, dtype=np.int64)
@@ -267,15 +274,15 @@ class AtomMixing(GuardShell):
         spread = column_spread(atoms, small, variances, quiet, share, draw, found.leverage)
         scatter = atoms.counts * sum_in_order(variances * spread * spread)
         scatters = Scatters(
-            np.where(drawn, np.cumsum(drawn) - 1, -1),
+            place,
             [
                 scatter_of(
-                    found.moments.covariance(int(code), found.space.bits),
+                    found.covariances[atom],
                     draws.mean(int(code), DRAW_BITS),
                     draws.covariance(int(code), DRAW_BITS),
                     spread,
                 )
-                for code in atoms.names[drawn]
+                for atom, code in zip(np.flatnonzero(drawn), atoms.names[drawn], strict=True)
             ],
         )
         out = np.empty_like(rows)
@@ -285,23 +292,21 @@ class AtomMixing(GuardShell):
         out[:, whole] = self._guard_in_fold(placed, atoms, scatter, proposed, of[whole])
         guard = Guard(placed.regions, placed.targets, atoms.counts, scatter)
 
-        def propose(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
-            proposed, of, is_drawn = self._proposed(found, guard, scatters, tile, rows, streams)
-            return proposed, np.where(is_drawn, of, -1)
-
+        drawing = replace(drawing, guard=guard, scatters=scatters)
         if self.guard and drawn.any():
             for _ in range(ROUNDS):
-                guard.learn((yield from ask(Displacement(guard, propose))))
+                guard.learn((yield from ask(Displacement(guard, drawing.clipped))))
         alone = atoms.counts[of] == 1
         singles = tuple(int(number) for number in numbers[alone]) if self.exact_centres else ()
         left, stored = replace(found, looked=None), Stored(numbers, out)
-        fitted = _Fitted(left, guard, scatters, stored, singles, placed.shift, found.settling, draw=draw)
+        fitted = _Fitted(left, guard, scatters, stored, singles, placed.shift, found.settling, (), draw, None, underway)
 
         def release(settling: Settling, tile: Floats, rows: Rows) -> tuple[Floats, Flags]:
             return self._released(replace(fitted, settling=settling), tile, rows, root)
 
-        settling, unrepaired = yield from self._settle(found, guard, placed, small, release)
-        return replace(fitted, found=replace(left, seen=None), settling=settling, unrepaired=unrepaired)
+        keep = None if underway is None else partial(underway.keep, step=RELEASED)
+        settling, unrepaired = yield from self._settle(found, guard, placed, small, release, keep)
+        return replace(fitted, settling=settling, unrepaired=unrepaired)
 
     @property
     def _guards(self) -> bool:
@@ -325,19 +330,22 @@ class AtomMixing(GuardShell):
         """Return which atoms are too small for their means to be kept."""
         return np.zeros(len(atoms), dtype=bool) if self.exact_centres else atoms.counts < int(self.min_atom)
 
-    def _second_pass(self, found: Found, drawn: Flags, streams: Streams) -> tuple[Collected, AtomMoments]:
+    def _second_pass(self, found: Found, drawn: Flags, drawing: Drawing) -> tuple[Collected, AtomMoments]:
         """Return what the second look at the rows keeps: those of smaller atoms, and the draws of the others."""
-        atoms, space, names = found.atoms, found.space, found.settling.names
+        atoms, space = found.atoms, found.space
 
         def small_rows(tile: Floats, rows: Rows) -> tuple[Floats, Integers]:
             of = found.of(tile, rows)
-            return found.counted(space.enter(tile), of), np.where(drawn[of], -1, of)
+            few, values = ~drawn[of], np.empty(tile.shape)  # of the others nothing is kept
+            if few.any():
+                values[:, few] = found.counted(space.enter(tile[:, few]), of[few])
+            return values, np.where(few, of, -1)
 
         def draws(tile: Floats, rows: Rows) -> tuple[Integers, Floats]:
             of = found.of(tile, rows)
             if not drawn[of].any():
                 return np.full(len(of), -1, dtype=np.int64), tile
-            return np.where(drawn[of], atoms.names[of], -1), draw_steps(names, rows, streams)
+            return np.where(drawn[of], atoms.names[of], -1), drawing.steps(rows)
 
         return Collected(small_rows), AtomMoments(draws)
 
@@ -346,17 +354,10 @@ class AtomMixing(GuardShell):
             return proposed
         return guarded(placed.regions, placed.targets, atoms.counts, scatter, proposed, of)
 
-    def _proposed(
-        self, found: Found, guard: Guard, scatters: Scatters, tile: Floats, rows: Rows, streams: Streams
-    ) -> tuple[Floats, Integers, Flags]:
-        """Return the drawn rows of a tile before the guard, the atoms of all rows, and which are drawn."""
-        of = found.of(tile, rows)
-        is_drawn = scatters.place[of] >= 0
-        if not is_drawn.any():
-            return np.zeros(tile.shape), of, is_drawn
-        return scatters.draw(draw_steps(found.settling.names, rows, streams), of, guard.targets), of, is_drawn
-
     def _kernel(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> Floats:
+        known = None if fitted.underway is None else fitted.underway.take(rows, RELEASED)
+        if known is not None:
+            return known if fitted.mended is None else fitted.mended.put_in(known, rows.labels())
         parts = [
             self._released(fitted, tile[:, start:stop], rows.part(start, stop), streams)[0]
             for start, stop in spans(tile.shape[1], part_rows())
@@ -365,10 +366,10 @@ class AtomMixing(GuardShell):
 
     def _released(self, fitted: _Fitted, tile: Floats, rows: Rows, streams: Streams) -> tuple[Floats, Flags]:
         """Return the released tile, and which rows could not be kept in their regions."""
-        found, guard = fitted.found, fitted.guard
+        found, guard, scatters = fitted.found, fitted.guard, fitted.scatters
         streams = _streams_of_draw(streams, fitted.draw)
-        proposed, of, drawn = self._proposed(found, guard, fitted.scatters, tile, rows, streams)
-        released = guard.finished(proposed, np.where(drawn, of, -1)) if self.guard else proposed
+        told = found.of, scatters.place, found.settling.names, streams, fitted.underway, guard, scatters
+        released, of, drawn = Drawing(*told).finished(tile, rows, guarded=bool(self.guard))
         released[:, ~drawn] = fitted.stored.find(rows.labels()[~drawn])
         out, bad = fitted.settling.finish(released, guard.targets, of, tile, rows, streams)
         if fitted.singles:
@@ -376,7 +377,7 @@ class AtomMixing(GuardShell):
             out[:, alone] = tile[:, alone]
             bad &= ~alone
         if fitted.mended is not None:
-            fitted.mended.replace_in(out, rows.labels())
+            out = fitted.mended.put_in(out, rows.labels())
         return out, bad
 
 

@@ -101,7 +101,7 @@ class NestedClustering(Perturber):
         require_rows(facts.n_rows, int(self.group_size) * int(self.n_parents), "NestedClustering")
         moments = yield from ask(Moments(facts.low, facts.high, cross=False))
         deviation = moments.deviation()
-        sample = yield from ask(Sample(_PARENT_ROWS, streams.subkey("parents")))
+        sample = yield from ask(Sample(_PARENT_ROWS, streams.subkey("parents"), facts.n_rows))
         units = np.where(deviation > 0, deviation, 1.0)
         parents = fuzzy_centres(sample.values() / units, int(self.n_parents)).centres
         return _Fitted(deviation, facts.kinds, parents)
