@@ -14,8 +14,8 @@ from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray, Knowledge, Places, guess_links
 from sfumato.attack.known.digit_sums import place_of_digits
 from sfumato.attack.known.low_digits import digits_after, digits_at, telling_digits
-from sfumato.attack.known.place_codes import code_of_places, codes_of, places_of_bits
-from sfumato.attack.known.place_digits import find_speed, on_circle
+from sfumato.attack.places.place_codes import code_of_places, codes_of, places_of_bits
+from sfumato.attack.places.place_digits import find_speed, on_circle
 
 _SURE = 0.98
 _FEWEST = 20  # known rows, without which a speed cannot be told from chance
@@ -72,8 +72,8 @@ class RowNumbers(Attack):
                 code = code_of_places(codes, held.rows, held.numbers, deadline)
                 if code is not None:
                     exact = True
-                    there.append(codes[:, None].astype(np.float64) * 4)
-                    wanted.append(code(held.asked)[:, None].astype(np.float64) * 4)
+                    there.append(code[0][:, None].astype(np.float64) * 4)
+                    wanted.append(code[1](held.asked)[:, None].astype(np.float64) * 4)
                     break
         summed = None if exact else place_of_digits(knowledge.released, held.rows, places, deadline)
         if summed is not None:

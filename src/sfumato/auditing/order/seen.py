@@ -1,0 +1,74 @@
+"""Two tables in every view in which rows of one may be recognised in the other, and what no copies look like."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato._arrays import Floats
+from sfumato.attack.engine.registration import laid_upon_best
+from sfumato.attack.engine.shapes import how_often, near_distances, words_for_shapes
+from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
+from sfumato.attack.linkage.twins import count_twins, nearest_pairs
+from sfumato.cluster.weighted_kmeans import weighted_kmeans, weighted_starts
+
+_ROUNDS = 100  # of k-means
+_PARTS = 3  # views of some columns only: whoever was copied but for a few cells
+_TURNED = ("as it is", "normal scores")  # words after which groups of rows may have been turned
+_MOST_NEAR, _FEW_NEAR = 4_000, 2_000  # rows beyond which some are looked at first, and how many
+_SUSPECT = 0.05  # how likely as many twins must be by chance, lest all rows be looked at
+
+
+def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, tuple[Floats, Floats]]:
+    """Return both tables in every view, those that keep values first."""
+    spread = original.std(axis=0)
+    unit = np.where(spread > 0, spread, 1.0)
+    left, right = original / unit, released / unit
+    seen = {"values": (left, right)}
+    d = original.shape[1]
+    if d >= 3:
+        generator = np.random.default_rng([seed, 51])
+        for part in range(_PARTS):
+            chosen = np.sort(generator.permutation(d)[: max(2, (d + 1) // 2)])
+            seen[f"values of some columns ({part + 1})"] = (left[:, chosen], right[:, chosen])
+    for name, view in ROW_VIEWS.items():
+        seen[name] = (view(original), view(released))
+    seen["sorted scaled cells"] = (ROW_VIEWS["sorted scaled cells"](original), np.sort(released, axis=1))
+    if d >= 3:
+        seen["scaled cells from the row's mean"] = (from_row_means(own_scale(original)), from_row_means(released))
+    often = how_often(original), how_often(released)
+    if often[0] is not None and often[1] is not None:
+        seen["how often cells come"] = often[0], often[1]
+    words = words_for_shapes(original)
+    laid = laid_upon_best(words, released)
+    if laid is not None:
+        seen["laid upon one another"] = laid[1:]
+    for name in _TURNED:
+        pair = _near_in(own_scale(words[name]), released)
+        if pair is not None:
+            seen[f"how far the next rows are ({name})"] = pair
+    return seen
+
+
+def _near_in(original: Floats, released: Floats) -> tuple[Floats, Floats] | None:
+    """Return how far the next rows are in both tables; None for large ones of which some rows show nothing."""
+    tables = original, released
+    if max(map(len, tables)) > _MOST_NEAR:
+        some = [np.random.default_rng([len(one), 58]).permutation(len(one))[:_FEW_NEAR] for one in tables]
+        few = [near_distances(one, rows) for one, rows in zip(tables, some, strict=True)]
+        if few[0] is None or few[1] is None or count_twins(nearest_pairs(few[0], few[1])).likely > _SUSPECT:
+            return None
+    own, other = map(near_distances, tables)
+    return None if own is None or other is None else (own, other)
+
+
+def exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Return two releases in which rows have exchanged their values, each column by itself: all, and those alike."""
+    columns, weights = np.ascontiguousarray(own_scale(released).T), np.ones(len(released))
+    generator = np.random.default_rng([seed, 54])
+    starts = weighted_starts(columns, weights, min(50, max(1, len(released) // 30)), generator)
+    groups = weighted_kmeans(columns, weights, starts, rounds=_ROUNDS).labels
+    mixed = released.copy()
+    for group in np.unique(groups):
+        inside = np.flatnonzero(groups == group)
+        mixed[inside] = generator.permuted(released[inside], axis=0)
+    return mixed, generator.permuted(released, axis=0)
