@@ -11,7 +11,7 @@ from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scal
 from sfumato.attack.linkage.twins import count_twins, nearest_pairs
 from sfumato.cluster.weighted_kmeans import weighted_kmeans, weighted_starts
 
-_ROUNDS = 100  # of k-means
+_ROUNDS, _FEWEST = 100, 8  # of k-means; rows of a group, of which smaller ones are put together
 _PARTS = 3  # views of some columns only: whoever was copied but for a few cells
 _TURNED = ("as it is", "normal scores")  # words after which groups of rows may have been turned
 _MOST_NEAR, _FEW_NEAR = 4_000, 2_000  # rows beyond which some are looked at first, and how many
@@ -67,6 +67,8 @@ def exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
     generator = np.random.default_rng([seed, 54])
     starts = weighted_starts(columns, weights, min(50, max(1, len(released) // 30)), generator)
     groups = weighted_kmeans(columns, weights, starts, rounds=_ROUNDS).labels
+    alone = np.bincount(groups)[groups] < _FEWEST
+    groups = np.where(alone, -1, groups)  # whoever is alone would stay as they are, and be no control
     mixed = released.copy()
     for group in np.unique(groups):
         inside = np.flatnonzero(groups == group)
