@@ -19,8 +19,9 @@ LADDER = {
         "likelihood", "near-copies", "views",
         "clip-slack", "atom-likelihood", "span"},
     4: {"shaped-affine", "group-affine", "chains", "look-up", "curves", "low-digits", "row-numbers", "directions",
-        "forward", "invariants", "stacked-releases", "bit-sums", "digit-sums", "congruences", "remainders", "lags", "row-noise", "traces",
-        "orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge", "differencing", "cluster-sums"},
+        "forward", "invariants", "stacked-releases", "bit-sums", "digit-sums", "lags", "row-noise", "traces",
+        "congruences", "remainders", "orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge",
+        "differencing", "cluster-sums"},
 }  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def _shuffled(make: Maker) -> Maker:
 
 
 def multiples(factor: int = 1237, modulus: int = 10_000, *, tweak: int = 0, behind: int = 0) -> Maker:
-    """Return a maker of multiples of every cell in a modulus, behind so many steps of noise, and moved by the row's number."""
+    """Return a maker of multiples of every cell in a modulus, behind noise, and moved by the row's number."""
 
     def make(x: Table, draw: Draw) -> Table:
         codes = (factor * _units(x) + tweak * np.arange(len(x))[:, None] + 17) % modulus

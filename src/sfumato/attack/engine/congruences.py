@@ -1,9 +1,9 @@
 """Congruences: whole numbers that are sums of multiples of others in some modulus, whatever the modulus is.
 
-A multiple of a value, a check digit, a linear cipher, a polynomial of the row's number, a generator of random numbers: each is
-a line in some modulus. Known rows tell the modulus before it is known what is added up: whole weights with which their
-numbers cancel leave a multiple of it of what was written, and several such multiples have it as their greatest common
-divisor. Then the weights are solved for in that modulus, and further known rows check them.
+A multiple of a value, a check digit, a linear cipher, a polynomial of the row's number, a generator of random numbers:
+each is a line in some modulus. Known rows tell the modulus before it is known what is added up: whole weights with
+which their numbers cancel leave a multiple of it of what was written, and several such multiples have it as their
+greatest common divisor. Then the weights are solved for in that modulus, and further known rows check them.
 """
 
 from __future__ import annotations

@@ -68,9 +68,7 @@ def _places(points: FloatArray) -> FloatArray:
     return np.column_stack(levels)
 
 
-def laid_upon(
-    first: FloatArray, second: FloatArray, *, stretched: bool = True
-) -> tuple[FloatArray, FloatArray] | None:
+def laid_upon(first: FloatArray, second: FloatArray, *, stretched: bool = True) -> tuple[FloatArray, FloatArray] | None:
     """Return two tables in one space in which the first lies upon the second as well as a rotation allows.
 
     Parameters
@@ -170,8 +168,8 @@ def _rotation(first: FloatArray, second: FloatArray) -> FloatArray:
 def projected_upon(first: FloatArray, second: FloatArray, *, seed: int = 0) -> tuple[FloatArray, FloatArray] | None:
     """Return two tables in one space, where the second has fewer columns, each a sum of columns of the first.
 
-    A single column tells enough: of all directions of the first table, that is looked for whose values are distributed as
-    those of the column are (means of waves of them, by least squares from many starts). Rows are then matched in sorted
+    A single column tells enough: of all directions of the first table, that is looked for whose values are distributed
+    as those of the column are (means of waves, by least squares from many starts). Rows are then matched in sorted
     order, and the other columns are solved for.
 
     Parameters

@@ -1,8 +1,8 @@
 """What a table shows of its rows whatever was done to all of it: how far the next rows are, how often cells come.
 
-Turning rows, all of them or each group about its middle, leaves the distances to the rows nearest to them. Writing other
-values for those of a column, one for one, leaves how often each of them comes, alone and beside another. Nothing need
-be known of what was done, nor of who is who.
+Turning rows, all of them or each group about its middle, leaves the distances to the rows nearest to them. Writing
+other values for those of a column, one for one, leaves how often each of them comes, alone and beside another. Nothing
+need be known of what was done, nor of who is who.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def how_often(table: FloatArray) -> FloatArray | None:
     """
     n, d = table.shape
     read = [np.unique(column, return_inverse=True, return_counts=True)[1:] for column in table.T]
-    read.sort(key=lambda one: (len(one[1]), tuple(np.sort(one[1])[::-1])))  # wherever columns went, they are known again
+    read.sort(
+        key=lambda one: (len(one[1]), tuple(np.sort(one[1])[::-1]))
+    )  # wherever columns went, they are known again
     codes, sizes = [code.reshape(-1) for code, _ in read], [len(counts) for _, counts in read]
     told = [counts[code] for code, (_, counts) in zip(codes, read, strict=True)]
     first, second = np.triu_indices(d, 1)

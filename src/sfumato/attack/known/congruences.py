@@ -9,7 +9,7 @@ from sfumato.attack.engine.bits import whole_units
 from sfumato.attack.engine.blocks import followers
 from sfumato.attack.engine.congruences import Cancelled, binomials
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows
-from sfumato.attack.engine.knowledge import FloatArray, Guess, Knowledge, guess_values
+from sfumato.attack.engine.knowledge import Guess, Knowledge, guess_values
 from sfumato.attack.places.place_codes import codes_of
 
 _FEWEST = 8
@@ -56,7 +56,7 @@ class Congruences(Attack):
                 for j in open_ones:
                     whole, base, digits = units[j]
                     scale = float(base) ** digits
-                    first, last = (int(round(end * scale)) for end in (low[j], high[j]))
+                    first, last = (round(float(end * scale)) for end in (low[j], high[j]))
                     found = cancelled.congruence(whole)
                     if found is None or found.modulus * found.unit <= last - first or not found.weights[0]:
                         continue
@@ -70,8 +70,4 @@ class Congruences(Attack):
         if not told_ones:
             raise NothingFoundError("no column is a multiple of released digits in a modulus")
         note = f"{told_ones} of {d} columns are multiples of released digits in a modulus"
-        return guess_values(_float(guess), note=note)
-
-
-def _float(guess: FloatArray) -> FloatArray:
-    return np.asarray(guess, dtype=np.float64)
+        return guess_values(guess, note=note)

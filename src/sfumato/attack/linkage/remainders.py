@@ -69,12 +69,15 @@ class Remainders(Attack):
         """Return the rows that hold what each person's record comes to."""
         assert knowledge.pairs is not None
         assert knowledge.records is not None
-        people, at = knowledge.records, knowledge.pairs.rows
+        people = knowledge.records
         both = np.vstack([people, knowledge.pairs.values])
         units = {j: one[0] for j in range(both.shape[1]) if (one := whole_units(both[:, j])) and np.ptp(one[0])}
         if not units:
             raise NothingFoundError("no column of the original stands on a grid")
-        found = [*_in_moduli(knowledge, units, len(people), deadline), *_of_bits(knowledge, units, len(people), deadline)]
+        found = [
+            *_in_moduli(knowledge, units, len(people), deadline),
+            *_of_bits(knowledge, units, len(people), deadline),
+        ]
         if not found:
             raise NothingFoundError("no released digits are sums of what known people have")
 

@@ -1,8 +1,8 @@
 """Codes of row numbers: polynomials in some modulus, steps of a generator, and sums of bits.
 
 Whoever knows the places of some rows and a number that each released row holds tries what numbers are made of places:
-powers of the place in a congruence; what a few rows further on is made of a number, as powers of a number or generators of
-random numbers go from one to the next; or sums of the bits of the place.
+powers of the place in a congruence; what a few rows further on is made of a number, as powers of a number or generators
+of random numbers go from one to the next; or sums of the bits of the place.
 """
 
 from __future__ import annotations
