@@ -19,11 +19,12 @@ from scipy.stats import rankdata
 from sfumato.attack.engine.knowledge import FloatArray
 from sfumato.attack.engine.transforms import own_scale
 
-_MOST = 3_000  # rows that are laid upon one another
+_FEW, _MOST = 1_000, 2_000  # rows that are laid upon one another, at first and in the end
+_FIRST = 4  # turns at first
 _WIDEST = 30  # columns
 _ROWS = 20  # rows for each column, without which anything can be laid upon anything
 _POWERS = (2, 3, 4, 5)
-_TURNS = 25
+_TURNS = 15
 _SAME = 1e-6
 _FLAT = 1e-9
 _STARTS, _COLUMNS = 40, 2  # directions from which a column is looked for, and columns
@@ -68,7 +69,9 @@ def _places(points: FloatArray) -> FloatArray:
     return np.column_stack(levels)
 
 
-def laid_upon(first: FloatArray, second: FloatArray, *, stretched: bool = True) -> tuple[FloatArray, FloatArray] | None:
+def laid_upon(
+    first: FloatArray, second: FloatArray, *, stretched: bool = True, closely: bool = True
+) -> tuple[FloatArray, FloatArray] | None:
     """Return two tables in one space in which the first lies upon the second as well as a rotation allows.
 
     Parameters
@@ -78,6 +81,8 @@ def laid_upon(first: FloatArray, second: FloatArray, *, stretched: bool = True) 
     stretched : bool
         Whether both are made round first, as any linear map asks for; a rotation of scaled columns does not, and noise
         counts for less then. Default: True.
+    closely : bool
+        Whether many rows say how, or few, roughly. Default: True.
 
     Returns
     -------
@@ -102,8 +107,12 @@ def laid_upon(first: FloatArray, second: FloatArray, *, stretched: bool = True) 
         left = made_round(first, right.shape[1], stretched=stretched)
     if left is None or right is None or left.shape[1] != right.shape[1] or right.shape[1] < 2:
         return None
-    turn = _found(*map(_drawn, (left, right)))
-    return None if turn is None else (np.asarray(left @ turn), right)
+    turn = _alike(*(_far(table, _FEW) for table in (left, right)))
+    if turn is None:
+        return None
+    for rows, turns in ((_FEW, _FIRST), (_MOST, _TURNS)) if closely else ((_FEW, _FIRST),):
+        turn = _nearest(*(_far(table, rows) for table in (left, right)), turn, turns)
+    return np.asarray(left @ turn), right
 
 
 def laid_upon_best(words: Mapping[str, FloatArray], second: FloatArray) -> tuple[str, FloatArray, FloatArray] | None:
@@ -115,42 +124,44 @@ def laid_upon_best(words: Mapping[str, FloatArray], second: FloatArray) -> tuple
         The first table, written in several ways.
     second : array of shape (m, e)
     """
-    best: tuple[float, str, FloatArray, FloatArray] | None = None
+    tried = []
     for name, table in words.items():
         for stretched in (True, False):
-            laid = laid_upon(table, second, stretched=stretched)
-            if laid is None:
-                continue
-            some, other = map(_drawn, laid)
-            tree = cKDTree(other)
-            usual = float(np.median(tree.query(other, k=2)[0][:, 1]))
-            left = float(np.median(tree.query(some)[0])) / max(usual, 1e-300)
-            if best is None or left < best[0]:
-                best = (left, name, *laid)
-    return None if best is None else best[1:]
-
-
-def _drawn(points: FloatArray) -> FloatArray:
-    """Return the rows that are laid upon one another: the farthest ones, which are the same in both tables."""
-    return points[np.argsort(-np.linalg.norm(points, axis=1), kind="stable")[:_MOST]]
-
-
-def _found(first: FloatArray, second: FloatArray) -> FloatArray | None:
-    """Return the rotation that lays the first rows upon the second."""
-    alike, others = _places(first), _places(second)
-    pairs = cKDTree(others).query(alike)[1]
-    back = cKDTree(alike).query(others)[1]
-    mutual = np.flatnonzero(back[pairs] == np.arange(len(first)))
-    if len(mutual) < first.shape[1] + 1:
+            laid = laid_upon(table, second, stretched=stretched, closely=False)
+            if laid is not None:
+                some, other = (_far(one, _FEW) for one in laid)
+                tree = cKDTree(other)
+                usual = float(np.median(tree.query(other, k=2)[0][:, 1]))
+                tried.append((float(np.median(tree.query(some)[0])) / max(usual, 1e-300), name, stretched))
+    if not tried:
         return None
-    turn = _rotation(first[mutual], second[pairs[mutual]])
+    _, name, stretched = min(tried)
+    laid = laid_upon(words[name], second, stretched=stretched)
+    return None if laid is None else (name, *laid)
+
+
+def _far(points: FloatArray, rows: int) -> FloatArray:
+    """Return the farthest rows, which are the same in both tables."""
+    return points[np.argsort(-np.linalg.norm(points, axis=1), kind="stable")[:rows]]
+
+
+def _alike(first: FloatArray, second: FloatArray) -> FloatArray | None:
+    """Return the rotation on which rows that lie alike agree most."""
+    alike, others = _places(first), _places(second)
+    pairs, back = cKDTree(others).query(alike)[1], cKDTree(alike).query(others)[1]
+    mutual = np.flatnonzero(back[pairs] == np.arange(len(first)))
+    return _rotation(first[mutual], second[pairs[mutual]]) if len(mutual) > first.shape[1] else None
+
+
+def _nearest(first: FloatArray, second: FloatArray, turn: FloatArray, turns: int) -> FloatArray:
+    """Return a rotation after some turns, in each of which rows that are each other's nearest agree on a better one."""
     tree = cKDTree(second)
-    for _ in range(_TURNS):
+    for _ in range(turns):
         moved = first @ turn
         apart, near = tree.query(moved)
         back = cKDTree(moved).query(second)[1]
         sure = np.flatnonzero(back[near] == np.arange(len(first)))
-        if len(sure) < first.shape[1] + 1:
+        if len(sure) <= first.shape[1]:
             return turn
         sure = sure[apart[sure] <= np.median(apart[sure])]
         after = _rotation(first[sure], second[near[sure]])
