@@ -1,4 +1,4 @@
-"""Sums in a modulus, generators of row numbers, tables laid upon one another: found where they are, and nowhere else."""
+"""Sums in a modulus, generators of row numbers, tables laid upon one another: found where they are, nowhere else."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def judge(
     seen = max(seen, 0.0 if copies is None else copies.alone)  # those who stand alone count by themselves
     seen = max([seen, *(one.lift_low for one in asked)])
     opened = {cost for _, cost in open_columns}
-    opened |= {"few records" if one.by_few else "many records" for one in carried}
+    opened |= {"few records" if one.by_few or one.by_all else "many records" for one in carried}
     worst = exposed[0].lift_low if exposed else 0.0
     private = max(low["half"], low["link"], alone, told, worst, seen)  # who knows much of one person
     private = max(private, float(hundredth))  # as if the most exposed were all found
