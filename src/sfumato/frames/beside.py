@@ -95,8 +95,8 @@ def _find(original: pl.DataFrame, released: pl.DataFrame) -> Iterator[tuple[str,
         read = texts.str.replace_all(",", "").str.extract(r"(-?\d+(?:\.\d+)?)").cast(pl.Float64, strict=False)
         if read.count() > len(read) // 2:
             yield f"the numbers in {what}", False, read.fill_null(read.median()).to_numpy()
-        for how, number in _digits(texts):
-            yield f"{how} {what}", False, number
+        for how, digits in _digits(texts):
+            yield f"{how} {what}", False, digits
         yield from _as_written(f"how {what} is written", texts)
 
 
@@ -107,7 +107,7 @@ def _digits(texts: pl.Series) -> Iterator[tuple[str, Floats]]:
     if backwards.count() > len(texts) // 2:
         yield "the digits, read backwards, in", backwards.fill_null(backwards.median()).to_numpy()
     for base, pattern, most in ((16, r"^[0-9a-f]+$", 9), (36, r"^[0-9a-z]+$", 7)):
-        fit = signs.str.contains(pattern).all() and (signs.str.len_chars().max() or 0) <= most
+        fit = signs.str.contains(pattern).all() and bool((signs.str.len_chars() <= most).all())
         if fit and signs.str.contains("[a-z]").any():
             read = signs.str.to_integer(base=base, strict=False).cast(pl.Float64)
             if read.count() == len(texts):

@@ -18,7 +18,7 @@ _SHORTEST = 6  # signs of a hash: fewer come by chance
 _BETWEEN = ("", "|", ",", "-", "_", ":", ";", " ")
 _MOST = 12  # columns of which each two are tried together
 _HASHES: tuple[Callable[[bytes], str], ...] = (
-    *(lambda text, name=name: hashlib.new(name, text).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")),  # type: ignore[misc]
+    *(lambda text, name=name: hashlib.new(name, text).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")),
     lambda text: hashlib.blake2b(text).hexdigest(),
     lambda text: f"{zlib.crc32(text):08x}",
 )
@@ -83,7 +83,7 @@ def _texts(table: pl.DataFrame) -> Iterator[tuple[tuple[str, ...], list[bytes]]]
             yield (name,), [text.encode() for text in written]
     groups = [*permutations(list(cells)[:_MOST], 2), tuple(cells)]
     for names in groups if len(cells) > 1 else ():
-        for written in {len(cells[name]) - 1 for name in names} | {0}:
-            columns = [cells[name][min(written, len(cells[name]) - 1)] for name in names]
+        for way in sorted({len(cells[name]) - 1 for name in names} | {0}):
+            columns = [cells[name][min(way, len(cells[name]) - 1)] for name in names]
             for sign in _BETWEEN:
                 yield names, [sign.join(row).encode() for row in zip(*columns, strict=True)]

@@ -10,6 +10,7 @@ anew from these pairs, until it stays.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -107,11 +108,11 @@ def laid_upon(
         left = made_round(first, right.shape[1], stretched=stretched)
     if left is None or right is None or left.shape[1] != right.shape[1] or right.shape[1] < 2:
         return None
-    turn = _alike(*(_far(table, _FEW) for table in (left, right)))
+    turn = _alike(_far(left, _FEW), _far(right, _FEW))
     if turn is None:
         return None
     for rows, turns in ((_FEW, _FIRST), (_MOST, _TURNS)) if closely else ((_FEW, _FIRST),):
-        turn = _nearest(*(_far(table, rows) for table in (left, right)), turn, turns)
+        turn = _nearest(_far(left, rows), _far(right, rows), turn, turns)
     return np.asarray(left @ turn), right
 
 
@@ -216,11 +217,13 @@ def projected_upon(first: FloatArray, second: FloatArray, *, seed: int = 0) -> t
     for k in np.argsort(-peaks, kind="stable")[:_COLUMNS]:
         wanted = columns[:, k]
         for _ in range(_STARTS):
-            values = points @ _waved(points, wanted, generator.normal(size=points.shape[1]))
+            way: FloatArray = np.asarray(generator.normal(size=points.shape[1]))
+            values: FloatArray = np.asarray(points @ _waved(points, wanted, way))
             if float(np.sqrt(((np.sort(values) - np.sort(wanted)) ** 2).mean())) > _LYING:
                 continue
             there, order = np.argsort(wanted, kind="stable"), np.argsort(values, kind="stable")
-            laid = _nearer(points, columns, tree, np.linalg.lstsq(points[order], columns[there], rcond=None)[0])
+            weights = np.asarray(np.linalg.lstsq(points[order], columns[there], rcond=None)[0], dtype=np.float64)
+            laid = _nearer(points, columns, tree, weights)
             left = float(np.median(tree.query(laid)[0]))
             best = (left, laid) if best is None or left < best[0] else best
             if left < _SURE * usual:
@@ -228,7 +231,7 @@ def projected_upon(first: FloatArray, second: FloatArray, *, seed: int = 0) -> t
     return None if best is None else (best[1], columns)
 
 
-def _waves(values: FloatArray) -> FloatArray:
+def _waves(values: FloatArray) -> Any:
     return np.asarray(np.exp(1j * values[:, None] * _WAVES))
 
 
@@ -236,7 +239,7 @@ def _waved(points: FloatArray, wanted: FloatArray, way: FloatArray) -> FloatArra
     """Return the direction, near one, along which waves have the means that they have in a column."""
     told = _waves(wanted).mean(axis=0)
 
-    def both(numbers: FloatArray) -> FloatArray:
+    def both(numbers: Any) -> FloatArray:
         return np.concatenate([numbers.real, numbers.imag])
 
     def apart(one: FloatArray) -> FloatArray:

@@ -19,6 +19,8 @@ from sfumato.attack.engine.knowledge import BoolArray, FloatArray, IntArray
 
 _DEGREE = 3  # of polynomials; a line goes round, which is looked for elsewhere, too
 _STEPS = range(1, 9)  # rows from which to which a generator is looked for
+_BEGUN = 6  # known rows from which it is followed
+_AGREE = 0.9  # share of the known rows that it must tell
 _FEWEST = 12  # known rows that check a code
 _LEAST = 20  # different codes: fewer tell kinds of rows
 _LARGEST = 1 << 40
@@ -75,12 +77,13 @@ def code_of_places(codes: IntArray, rows: IntArray, places: IntArray, deadline: 
     width, wide = width_of(codes), max(1, int(len(codes) - 1).bit_length())
     deadline.check(len(rows) * (width + wide) + len(codes))
     found = Cancelled(binomials(places, _DEGREE)).congruence(known, _LEAST)
+    told = _generator(codes, known, places)
     if found is not None:
-        polynomial = found
-        return polynomial.written(codes), lambda asked: polynomial.of(binomials(asked, _DEGREE))
-    generated = _generator(codes, known, places)
-    if generated is not None:
-        return generated
+        polynomial, there = found, found.written(codes)
+        if told is None or len(np.unique(there)) >= len(np.unique(told[0])):  # one may say a part of the other
+            told = there, lambda asked: polynomial.of(binomials(asked, _DEGREE))
+    if told is not None:
+        return told
     solved = solve_sums(bits_of(places, wide), bits_of(known, width))
     if solved is None or not solved[1].all() or not solved[0][:-1].any(axis=1).sum() >= wide // 2:
         return None
@@ -100,19 +103,34 @@ def _generator(codes: IntArray, known: IntArray, places: IntArray) -> Told | Non
         found = Cancelled(known[has][:, None]).congruence(known[at[has]], _LEAST)
         if found is None or found.unit != 1:
             continue
-        modulus, factor, more = found.modulus, found.weights[0], found.weights[1] + found.start
-        every = np.full(max(len(codes), int(places[-1]) + 1), -1, dtype=np.int64)
-        every[places] = known % modulus
-        for place in range(step, len(every)):
-            if every[place] < 0 <= every[place - step]:
-                every[place] = (factor * int(every[place - step]) + more) % modulus
-        if gcd(factor, modulus) == 1:
-            back = pow(factor, -1, modulus)
-            for place in range(len(every) - 1 - step, -1, -1):
-                if every[place] < 0 <= every[place + step]:
-                    every[place] = (int(every[place + step]) - more) * back % modulus
-        return codes % modulus, lambda asked, every=every: every[asked]  # type: ignore[misc]
+        more, size = found.weights[1] + found.start, max(len(codes), int(places[-1]) + 1)
+        every = np.full(size, -1, dtype=np.int64)
+        for first in range(step):
+            mine = np.flatnonzero(places % step == first)
+            chains = [
+                _chain(places[one], known[one], size, step, (found.modulus, found.weights[0], more))
+                for one in mine[:_BEGUN]
+            ]
+            if chains:  # a known row may be changed by something else: the chain that most others agree with
+                at = [(chain[places[mine]] == known[mine] % found.modulus).sum() for chain in chains]
+                every = np.maximum(every, chains[int(np.argmax(at))])
+        if (every[places] == known % found.modulus).mean() >= _AGREE:  # a chain that errs now and then is soon lost
+            return codes % found.modulus, lambda asked, every=every: every[asked]
     return None
+
+
+def _chain(place: int, code: int, size: int, step: int, law: tuple[int, int, int]) -> IntArray:
+    """Return the codes of places that are so many steps before or behind one; -1 for all others."""
+    modulus, factor, more = law
+    chain = np.full(size, -1, dtype=np.int64)
+    chain[place] = last = int(code) % modulus
+    for after in range(int(place) + step, size, step):
+        chain[after] = last = (factor * last + more) % modulus
+    if gcd(factor, modulus) == 1:
+        back, last = pow(factor, -1, modulus), int(code) % modulus
+        for before in range(int(place) - step, -1, -step):
+            chain[before] = last = (last - more) * back % modulus
+    return chain
 
 
 def places_of_bits(bits: BoolArray, rows: IntArray, places: IntArray) -> tuple[BoolArray, BoolArray] | None:
