@@ -112,8 +112,8 @@ def _generator(codes: IntArray, known: IntArray, places: IntArray) -> Told | Non
                 for one in mine[:_BEGUN]
             ]
             if chains:  # a known row may be changed by something else: the chain that most others agree with
-                at = [(chain[places[mine]] == known[mine] % found.modulus).sum() for chain in chains]
-                every = np.maximum(every, chains[int(np.argmax(at))])
+                agree = [(chain[places[mine]] == known[mine] % found.modulus).sum() for chain in chains]
+                every = np.maximum(every, chains[int(np.argmax(agree))])
         if (every[places] == known % found.modulus).mean() >= _AGREE:  # a chain that errs now and then is soon lost
             return codes % found.modulus, lambda asked, every=every: every[asked]
     return None
