@@ -1,4 +1,4 @@
-"""Broken releases again: sums in a modulus, steps of generators, ciphers, turns and sums in random order.
+"""Broken releases again: sums in a modulus, steps of generators, ciphers and turns in random order.
 
 The same shape as in `broken`: makers, the best grade that each may get on each table, and five variants.
 """
@@ -87,16 +87,6 @@ def turned(noise: float = 0.0, *, kept: int | None = None, scores: bool = False,
     return make
 
 
-def projected(columns: int, rounded: int | None = None) -> Maker:
-    """Return a maker of sums of all columns, fewer than there were, shuffled."""
-
-    def make(x: Table, draw: Draw) -> Table:
-        released = _z(x) @ draw.normal(size=(x.shape[1], columns))
-        return draw.permutation(released if rounded is None else np.round(released, rounded))
-
-    return make
-
-
 #: name -> (maker, the best grade that it may get on each table)
 BROKEN_SUMS: dict[str, tuple[Maker, dict[str, str]]] = {
     "multiples in a modulus": (multiples(), {"skewed": "D", "counted": "D"}),
@@ -104,8 +94,7 @@ BROKEN_SUMS: dict[str, tuple[Maker, dict[str, str]]] = {
     "row number in a generator": (generated(5, 0, 10_007), {"skewed": "F", "counted": "F"}),
     "shuffled cipher": (_shuffled(cipher()), {"counted": "D"}),
     "shuffled turn": (turned(0.05), {"skewed": "D", "counted": "D"}),
-    "shuffled turns of clusters": (_shuffled(by_cluster()), {"skewed": "D", "counted": "D"}),
-    "shuffled projection": (projected(5), {"counted": "C"}),
+    "shuffled turns of clusters": (_shuffled(by_cluster()), {"skewed": "D"}),
 }
 
 #: name -> five variants, made last
@@ -130,5 +119,4 @@ VARIANTS_SUMS: dict[str, list[Maker]] = {
         _shuffled(by_cluster(4)), _shuffled(by_cluster(12)), _shuffled(by_cluster(5, noise=0.01)),
         _shuffled(by_cluster(2)), _shuffled(by_cluster(6, noise=0.005)),
     ],
-    "shuffled projection": [projected(4), projected(3), projected(2), projected(5, 4), projected(5, 3)],
 }  # fmt: skip
