@@ -22,12 +22,13 @@ from tests.auditing.broken import BROKEN, TABLES, VARIANTS
 from tests.auditing.broken_bits import BROKEN_BITS, VARIANTS_BITS
 from tests.auditing.broken_codes import BROKEN_CODES, VARIANTS_CODES
 from tests.auditing.broken_rows import BROKEN_ROWS, VARIANTS_ROWS
+from tests.auditing.broken_sums import BROKEN_SUMS, VARIANTS_SUMS
 
 ROOT = Path(__file__).resolve().parent.parent
 CHOSEN = os.environ.get("TABLES", ",".join(TABLES)).split(",")
 ONLY = os.environ.get("ONLY", "").split("|")
-EVERY = BROKEN | BROKEN_ROWS | BROKEN_BITS | BROKEN_CODES
-VARIANTS_OF_EVERY = VARIANTS | VARIANTS_ROWS | VARIANTS_BITS | VARIANTS_CODES
+EVERY = BROKEN | BROKEN_ROWS | BROKEN_BITS | BROKEN_CODES | BROKEN_SUMS
+VARIANTS_OF_EVERY = VARIANTS | VARIANTS_ROWS | VARIANTS_BITS | VARIANTS_CODES | VARIANTS_SUMS
 
 
 def share(report: sf.Audit) -> float:

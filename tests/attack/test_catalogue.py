@@ -20,7 +20,8 @@ LADDER = {
         "clip-slack", "atom-likelihood", "span"},
     4: {"shaped-affine", "group-affine", "chains", "look-up", "curves", "low-digits", "row-numbers", "directions",
         "forward", "invariants", "stacked-releases", "bit-sums", "digit-sums", "lags", "row-noise", "traces",
-        "orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge", "differencing", "cluster-sums"},
+        "congruences", "remainders", "orbit-known", "affine", "affine-columns", "ransac", "trilateration", "ridge",
+        "differencing", "cluster-sums"},
 }  # fmt: skip
 
 

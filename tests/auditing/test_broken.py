@@ -12,9 +12,10 @@ from tests.auditing.broken import BROKEN, TABLES, VARIANTS, counted, jitter, ske
 from tests.auditing.broken_bits import BROKEN_BITS, VARIANTS_BITS
 from tests.auditing.broken_codes import BROKEN_CODES, VARIANTS_CODES
 from tests.auditing.broken_rows import BROKEN_ROWS, VARIANTS_ROWS
+from tests.auditing.broken_sums import BROKEN_SUMS, VARIANTS_SUMS
 
 GRADES = "ABCDF"
-EVERY = BROKEN | BROKEN_ROWS | BROKEN_BITS | BROKEN_CODES
+EVERY = BROKEN | BROKEN_ROWS | BROKEN_BITS | BROKEN_CODES | BROKEN_SUMS
 FRESH = jitter(0.0, 0.0)
 
 
@@ -28,7 +29,7 @@ def test_a_release_that_undoes_itself_gets_the_grade_it_deserves(name: str) -> N
 
 
 def test_every_broken_release_has_five_variants() -> None:
-    variants = VARIANTS | VARIANTS_ROWS | VARIANTS_BITS | VARIANTS_CODES
+    variants = VARIANTS | VARIANTS_ROWS | VARIANTS_BITS | VARIANTS_CODES | VARIANTS_SUMS
     assert {name: len(five) for name, five in variants.items()} == dict.fromkeys(EVERY, 5)
 
 

@@ -198,6 +198,9 @@ _ROWS: tuple[Entry, ...] = (
     Entry("digit-sums", "add up what digits stand for", 4, "many records", ("pairs",),
           "Known rows tell what single digits or bits stand for: an original that was written backwards, in ciphers of "
           "digits or spread over columns is their sum.", "known.digit_sums", "DigitSums", known="tenth"),
+    Entry("congruences", "solve for multiples in a modulus", 4, "few records", ("pairs", "marginals"),
+          "A column that was multiplied, moved by the row's number and written in a modulus is read back; known rows "
+          "tell the modulus.", "known.congruences", "Congruences", known="some"),
     Entry("lags", "look for columns at other rows", 4, "many records", ("pairs",),
           "Columns that were rolled down the file, or turned upside down, are found by a correlation with known rows.",
           "known.lags", "Lags", known="tenth"),
@@ -212,7 +215,7 @@ _ROWS: tuple[Entry, ...] = (
           "known.low_digits", "LowDigits", known="some"),
     Entry("row-numbers", "read places from digits", 4, "kept columns", ("places",),
           "Digits that follow the places of known rows in the original file tell everybody's place.",
-          "known.row_numbers", "RowNumbers", "links", "lookups"),
+          "places.row_numbers", "RowNumbers", "links", "lookups"),
     Entry("directions", "solve for directions", 4, "full record", ("records", "pairs"),
           "Rows times factors of their own keep their direction, even after a linear map that known rows give away.",
           "linkage.directions", "Directions", "links", "persons"),
@@ -222,6 +225,9 @@ _ROWS: tuple[Entry, ...] = (
     Entry("traces", "put small traces together", 4, "full record", ("records", "pairs", "marginals"),
           "Known rows show what last digits, remainders and gaps of a release go with; together they find a row.",
           "linkage.traces", "Traces", "links", "persons"),
+    Entry("remainders", "link by sums in a modulus", 4, "full record", ("records", "pairs"),
+          "Known rows show released digits or bits that are sums of a record's cells in some modulus; a person is "
+          "linked to the rows that hold theirs.", "linkage.remainders", "Remainders", "links", "persons"),
     Entry("invariants", "look for what noise leaves alone", 4, "full record", ("records", "pairs", "marginals"),
           "Known rows show sums, differences, lengths or products that noise in every column leaves as they are.",
           "linkage.invariants", "Invariants", "links", "persons"),

@@ -7,18 +7,20 @@ sees what such a carrier tells of the original columns; it is tried on everybody
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sfumato._arrays import Flags, Floats, Integers
+from sfumato.attack.engine.referee import Referee
 from sfumato.attack.engine.result import lift
 from sfumato.attack.known.curves import drawn_curve
 from sfumato.auditing.equality import most_guess
 from sfumato.frames.beside import Carrier, carriers_beside, columns_to_tell
 from sfumato.frames.frame import is_dataframe
+from sfumato.frames.hashed import hashes_beside
 
 _KNOWN = 1_000  # people at most whose rows are known: a tenth of the table
 _FEWEST = 24
@@ -27,6 +29,7 @@ _LEVELS = 200  # different texts beyond which they are not looked up one by one
 _MOST = 60  # carriers, and columns that they may tell
 TOLD = 0.5  # lift above which a carrier tells a column
 _MORE = 0.2  # lift that a category of the release must have more than the same one of the original
+_OF_DIGITS = ("digit-sums", "bit-sums", "congruences")  # attacks that read numbers which are no curves
 OPEN = 0.05  # share of a column's variance that is left when a few known people lay it open
 
 
@@ -45,6 +48,8 @@ class Carried:
         Lower bound of (rate - guess) / (1 - guess).
     by_few : bool
         Whether a line through few known people tells the number itself.
+    by_all : bool
+        Whether nobody need be known, only values tried. Default: False.
     """
 
     column: str
@@ -53,10 +58,13 @@ class Carried:
     guess: float
     lift_low: float
     by_few: bool
+    by_all: bool = False
 
     @property
     def words(self) -> str:
         """One sentence."""
+        if self.by_all:
+            return f"Whoever tries values reads {self.column} from {self.carrier}."
         if self.by_few:
             return f"Whoever knows {_FEW} people reads {self.column} from {self.carrier}."
         share = f"{self.rate:.0%} of the people (guessing: {self.guess:.0%})"
@@ -92,8 +100,13 @@ def measure_carriers(
         return ()
     carriers = carriers_beside(original, released, kept)[:_MOST]
     n = len(original)
+    hashed = {
+        name: Carried(name, f"hashes in {carrier}", 1.0, 0.0, 1.0, by_few=False, by_all=True)
+        for names, carrier in hashes_beside(original, released, kept)
+        for name in names
+    }
     if not carriers or n < 2 * _FEWEST:
-        return ()
+        return tuple(hashed.values())
     back = np.arange(n) if order is None else np.argsort(np.asarray(order, dtype=np.int64))
     mixed = np.random.default_rng([seed, 67]).permutation(n)
     known, others = np.split(mixed, [min(_KNOWN, max(_FEWEST, n // 10))])
@@ -115,7 +128,28 @@ def measure_carriers(
         best = max(told, key=lambda one: (one.by_few, one.lift_low), default=None)
         if best is not None and (best.by_few or best.lift_low > TOLD):
             found.append(best)
-    return tuple(found)
+    told_by = {one.column for one in found} | set(hashed)
+    found += [one for one in _by_digits(original, carriers, back, kept, seed) if one.column not in told_by]
+    return (*hashed.values(), *(one for one in found if one.column not in hashed))
+
+
+def _by_digits(
+    original: Any, carriers: Sequence[Carrier], back: Integers, kept: Sequence[str], seed: int
+) -> Iterator[Carried]:
+    """Yield the numbers of an original that attacks on digits and bits read from the numbers in carriers."""
+    seen = [one.values[back] for one in carriers if not one.named]
+    hidden = [(name, truth) for name, truth, names in columns_to_tell(original, kept)[:_MOST] if not names]
+    if not seen or not hidden:
+        return
+    table, names = np.column_stack([truth for _, truth in hidden]), [name for name, _ in hidden]
+    referee = Referee(table, np.column_stack(seen), columns=names, seed=seed, max_targets=_KNOWN)
+    told: set[str] = set()
+    for attack in _OF_DIGITS:
+        lifts = referee.run(attack).column_lifts or ()
+        for name, low in zip(names, lifts, strict=False):
+            if low > TOLD and name not in told:
+                told.add(name)
+                yield Carried(name, "digits and bits beside the columns", low, 0.0, low, by_few=attack == "congruences")
 
 
 def _told(
@@ -130,7 +164,7 @@ def _told(
     company: Integers | None,
 ) -> Carried | None:
     """Return how well known people's rows tell a column from a carrier; None for one that names nearly everybody."""
-    if named and len(np.unique(values)) > _LEVELS:
+    if named and len(np.unique(values)) > max(_LEVELS, len(values) // 2):
         return None
     if names:
         levels = np.unique(truth)

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from sfumato._arrays import Floats, Integers
 from sfumato.attack.engine.scoring import tolerances
-from sfumato.attack.engine.shapes import lies_among, words_for_shapes
-from sfumato.attack.engine.transforms import ROW_VIEWS, from_row_means, own_scale
 from sfumato.attack.linkage.shared_pairs import FARTHEST, most_shared, shared_pairs
 from sfumato.attack.linkage.shared_rows import one_of_each
 from sfumato.attack.linkage.twins import (
+    ALONE,
     NEAREST,
+    RATIOS,
     Nearest,
     Twins,
     count_twins,
     nearest_pairs,
     shares_without_copies,
+    usual_share,
 )
-from sfumato.cluster.weighted_kmeans import weighted_kmeans, weighted_starts
+from sfumato.auditing.order.seen import exchanged, seen_tables
 from sfumato.core.secret import Hidden
-from sfumato.core.sharing import share
 
-DOUBT = 0.004  # of all tests of one audit together that find copies by chance
-_PLAIN, _CELLS = 0.75, 0.125  # of the doubt, for plain values and for shared cells: there the fewest copies matter
+DOUBT = 0.006  # of all tests of one audit together that find copies by chance
+#: of the doubt, for plain values, for shared cells and for those who stand alone: there the fewest copies matter
+_PLAIN, _CELLS, _ALONE = 0.5, 0.08, 0.25
 MOST_ROWS = 20_000  # rows that are compared
 _TRIED = 6_000  # rows of both tables on which a view is tried
 _SUSPECT = 0.05  # how likely as many twins must be by chance, lest all rows be looked at
-_ROUNDS = 100  # of k-means
 SHARED_CELLS = "cells that they share"  # a view in which rows have no place
-_PARTS = 3  # views of some columns only: whoever was copied but for a few cells
+WHO_ALONE = "values of those who stand alone"
+_FAR = 0.1  # share of the pairs that stand farthest from others
 
 
 @dataclass(frozen=True)
@@ -55,6 +54,8 @@ class Copies:
         How they were seen.
     in_place : float
         Share of the twins that stand at their own row.
+    alone : float
+        Lower bound of the share of those who stand alone that have a twin; 0 where it may be chance.
     """
 
     people: int
@@ -63,6 +64,7 @@ class Copies:
     low: float
     view: str
     in_place: float
+    alone: float = 0.0
 
     @property
     def words(self) -> str:
@@ -72,60 +74,8 @@ class Copies:
         return f"{self.copied:.0f} of {self.people:,} people stand in the release as they are, or nearly so."
 
 
-def seen_tables(original: Floats, released: Floats, *, seed: int) -> dict[str, tuple[Floats, Floats]]:
-    """Return both tables in every view, those that keep values first."""
-    spread = original.std(axis=0)
-    unit = np.where(spread > 0, spread, 1.0)
-    left, right = original / unit, released / unit
-    seen: dict[str, Callable[[], tuple[Floats, Floats]]] = {"values": lambda: (left, right)}
-    d = original.shape[1]
-    if d >= 3:
-        generator = np.random.default_rng([seed, 51])
-        for part in range(_PARTS):
-            chosen = np.sort(generator.permutation(d)[: max(2, (d + 1) // 2)])
-            seen[f"values of some columns ({part + 1})"] = partial(_columns, left, right, chosen)
-    for name, view in ROW_VIEWS.items():
-        seen[name] = partial(_both, view, original, released)
-    scaled = ROW_VIEWS["sorted scaled cells"]
-    seen["sorted scaled cells"] = lambda: (scaled(original), np.sort(released, axis=1))
-    if d >= 3:
-        seen["scaled cells from the row's mean"] = lambda: (
-            from_row_means(own_scale(original)),
-            from_row_means(released),
-        )
-    tables = dict(zip(seen, share(lambda make: make(), list(seen.values())), strict=True))
-    among = lies_among(released)
-    if among is not None:
-        words = words_for_shapes(original)
-        for name, own in zip(words, map(lies_among, words.values()), strict=True):
-            if own is not None:
-                tables[f"how rows lie ({name})"] = (own, among)
-    return tables
-
-
-def _columns(left: Floats, right: Floats, chosen: Integers) -> tuple[Floats, Floats]:
-    return left[:, chosen], right[:, chosen]
-
-
-def _both(view: Callable[[Floats], Floats], left: Floats, right: Floats) -> tuple[Floats, Floats]:
-    return view(left), view(right)
-
-
-def exchanged(released: Floats, seed: int) -> tuple[Floats, Floats]:
-    """Return two releases in which rows have exchanged their values, each column by itself: all, and those alike."""
-    columns, weights = np.ascontiguousarray(own_scale(released).T), np.ones(len(released))
-    generator = np.random.default_rng([seed, 54])
-    starts = weighted_starts(columns, weights, min(50, max(1, len(released) // 30)), generator)
-    groups = weighted_kmeans(columns, weights, starts, rounds=_ROUNDS).labels
-    mixed = released.copy()
-    for group in np.unique(groups):
-        inside = np.flatnonzero(groups == group)
-        mixed[inside] = generator.permuted(released[inside], axis=0)
-    return mixed, generator.permuted(released, axis=0)
-
-
-def _most(shares: list[dict[float, float]]) -> dict[float, float] | None:
-    return {limit: max(one[limit] for one in shares) for limit in shares[0]} if shares else None
+def _most(shares: list[dict[float, float]], usual: float) -> dict[float, float]:
+    return {limit: max([usual, *(one[limit] for one in shares)]) for limit in RATIOS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +112,8 @@ class Looked:
         """
         found = {}
         for name, most in self.most.items():
+            if name == WHO_ALONE and farthest < ALONE:
+                continue  # where rows are known, those who stand alone are looked for at theirs
             reach = min(farthest, FARTHEST) if name == SHARED_CELLS else farthest
             twins = count_twins(self.pairs[name], most, farthest=reach)
             plain = count_twins(self.pairs[name], farthest=reach)
@@ -198,16 +150,21 @@ def look_for_twins(original: Floats, released: Floats, *, seed: int = 0) -> Look
     finite = [name for name, pair in seen.items() if all(np.isfinite(table).all() for table in pair)]
     for name in finite:  # one after the other: all threads look for the neighbours of its rows
         found = _pairs_seen(name, *seen[name])
-        # plain values are asked first and have most of the doubt
-        doubts[name] = DOUBT * (_PLAIN if name == "values" else (1 - _PLAIN - _CELLS) / (len(seen) - 1))
         if found is None:
             continue
-        pairs[name] = found
-        if min(count_twins(found, farthest=limit).likely for limit in (1.0, NEAREST)) < doubts[name]:
-            others = others or [seen_tables(original, other, seed=seed) for other in exchanged(released, seed)]
-            shares = _most([shares_without_copies(*one[name]) for one in others if name in one])
-            if shares is not None:
-                most[name] = shares
+        told = {name: found}
+        if name == "values":
+            told[WHO_ALONE] = found.alone(_FAR)
+        # plain values are asked first and have most of the doubt
+        shares = {"values": _PLAIN, WHO_ALONE: _ALONE}
+        for what, near in told.items():
+            doubts[what] = DOUBT * shares.get(what, (1 - _PLAIN - _CELLS - _ALONE) / (len(seen) - 1))
+            pairs[what] = near
+            if min(count_twins(near, farthest=limit).likely for limit in (1.0, NEAREST)) < doubts[what]:
+                others = others or [seen_tables(original, other, seed=seed) for other in exchanged(released, seed)]
+                without = [nearest_pairs(*one[name]) for one in others if name in one]
+                without = [one.alone(_FAR) if what == WHO_ALONE else one for one in without]
+                most[what] = _most([shares_without_copies(one) for one in without], usual_share(*near.sizes))
     if np.isfinite(original).all() and np.isfinite(released).all():
         cells, doubts[SHARED_CELLS] = shared_pairs(original, released), DOUBT * _CELLS
         if min(count_twins(cells, farthest=limit).likely for limit in (FARTHEST, NEAREST)) < doubts[SHARED_CELLS]:
@@ -267,10 +224,13 @@ def measure_copies(
     tolerance = tolerances(original)
     scored = tolerance > 0
     best: Copies | None = None
+    alone = 0.0
     for name, twins in finder.twins(original, released, NEAREST if placed else 1.0).items():
         near = np.abs(original[twins.first] - released[twins.second])[:, scored] <= tolerance[scored] * (1 + 1e-9)
         close = 2 * near.sum(axis=1) >= scored.sum()
         sure = twins.at_least(DOUBT)
+        if name == WHO_ALONE:
+            alone = sure / max(1, twins.pairs)
         copied = Copies(
             people=len(original),
             found=sure,
@@ -281,7 +241,7 @@ def measure_copies(
         )
         if best is None or (copied.copied, copied.found) > (best.copied, best.found):
             best = copied
-    return best
+    return None if best is None else replace(best, alone=alone)
 
 
 def _sampled(original: Floats, released: Floats, seed: int) -> tuple[Floats, Floats, tuple[Integers, Integers]]:

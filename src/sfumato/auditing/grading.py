@@ -141,9 +141,10 @@ def judge(
     hundredth = copies is not None and copies.copied >= max(_EXPOSED * copies.people, _FEWEST)
     seen = 0.0 if copies is None else copies.found / copies.people  # told by a full record, in some view
     asked = [one for one in asked if n_rows >= _ENOUGH and one.lift_low > 0.05]
+    seen = max(seen, 0.0 if copies is None else copies.alone)  # those who stand alone count by themselves
     seen = max([seen, *(one.lift_low for one in asked)])
     opened = {cost for _, cost in open_columns}
-    opened |= {"few records" if one.by_few else "many records" for one in carried}
+    opened |= {"few records" if one.by_few or one.by_all else "many records" for one in carried}
     worst = exposed[0].lift_low if exposed else 0.0
     private = max(low["half"], low["link"], alone, told, worst, seen)  # who knows much of one person
     private = max(private, float(hundredth))  # as if the most exposed were all found

@@ -299,7 +299,7 @@ def _every_step(
         shadows=session.shadowed,
         claim=claim,
         whole=whole,
-        order=session.order if session.order_is_known else "not known",  # type: ignore[arg-type]  # one of the literals
+        order=_order(session),  # type: ignore[arg-type]  # one of the literals
         copies=session.copies,
     )
     tell("done", 1.0)
@@ -363,6 +363,12 @@ def _call(
     if effort != "normal":
         given.append(f"effort={effort!r}")
     return ", ".join(["sfumato.audit(original, released", *given, f"seed={seed})"])
+
+
+def _order(session: AuditSession) -> str:
+    """Return how it is known who is who, in the light of what attacks got."""
+    known = "assumed" if session.order == "not known" else session.order
+    return known if session.order_is_known else "not known"
 
 
 def _asked(names: Sequence[str] | None, every: int) -> str:

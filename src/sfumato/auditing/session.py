@@ -133,8 +133,8 @@ class AuditSession(Hidden):
             given = [name for name in joined if name in kept or name in categories]
             chosen |= {"given": given, "counted": whole.names}
         self.tables = align_tables(original, released, order=order, **chosen)
-        if found:
-            self.tables = replace(self.tables, notes=(*self.tables.notes, found))
+        self.tables = replace(self.tables, notes=(*self.tables.notes, *([found] if found else [])))
+        self._only_looks = self.order == "not known" and bool(found)  # nobody said that the rows were moved
         self.whole = whole if whole is not None and whole.telling else None
         self.seed, self.effort = seed, effort_named(effort)
         self._categories = [i for i, name in enumerate(self.tables.names) if name in categories]
@@ -256,7 +256,7 @@ class AuditSession(Hidden):
     @cached_property
     def order_is_known(self) -> bool:
         """Whether who is who was told, was found, or shows: in the rows themselves, or in what attacks so far got."""
-        if self.order != "assumed":
+        if self.order != "assumed" and not self._only_looks:
             return self.order != "not known"
         got = max((result.lift_low or 0.0 for result in self.results), default=0.0)
         exposed, tables = max((group.lift_low for group in self.exposed), default=0.0), self.tables

@@ -30,6 +30,7 @@ _WRAPS = 2.0  # how often digits must go round: whether a count is even may be w
 _LEVELS = 50  # different categories beyond which a column names people
 _REMAINDERS = (2, 3, 5)  # that are asked for
 _LOOKS = 400_000  # times that a trace is held against a column: in wide tables those of the next columns are
+_LEVELS_ASKED = (0.5, 0.1, 0.2, 0.8, 0.9)  # quantiles above which somebody may stand
 _EVEN = 20  # different values of a column, without which whether one is even is its value
 
 
@@ -157,9 +158,10 @@ def _asked(table: Floats, names: tuple[str, ...]) -> Iterator[tuple[int, str, In
     Besides, whether it may be no news: that its last digit says whether a number is even always is.
     """
     for place, (name, column) in enumerate(zip(names, table.T, strict=True)):
-        above = column > np.median(column)
-        if above.any():
-            yield place, name, above.astype(np.int64), True
+        for level in _LEVELS_ASKED:
+            above = column > np.quantile(column, level)
+            if above.any() and (level == _LEVELS_ASKED[0] or not above.all()):
+                yield place, name, above.astype(np.int64), True
         units = whole_units(column)
         if units is not None and len(np.unique(column)) >= _EVEN:
             for size in _REMAINDERS:

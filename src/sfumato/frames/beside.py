@@ -15,6 +15,7 @@ from sfumato.frames.frame import as_polars
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 _LEVELS = 200  # different texts beyond which nobody guesses them
+_SIGNS = 12  # digits that are read
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +95,23 @@ def _find(original: pl.DataFrame, released: pl.DataFrame) -> Iterator[tuple[str,
         read = texts.str.replace_all(",", "").str.extract(r"(-?\d+(?:\.\d+)?)").cast(pl.Float64, strict=False)
         if read.count() > len(read) // 2:
             yield f"the numbers in {what}", False, read.fill_null(read.median()).to_numpy()
+        for how, digits in _digits(texts):
+            yield f"{how} {what}", False, digits
         yield from _as_written(f"how {what} is written", texts)
+
+
+def _digits(texts: pl.Series) -> Iterator[tuple[str, Floats]]:
+    """Yield what signs of texts are as whole numbers: digits backwards, and digits of larger bases with letters."""
+    signs = texts.str.replace_all(r"[^0-9A-Za-z]", "").str.to_lowercase()
+    backwards = signs.str.replace_all(r"[^0-9]", "").str.reverse().str.head(_SIGNS).cast(pl.Float64, strict=False)
+    if backwards.count() > len(texts) // 2:
+        yield "the digits, read backwards, in", backwards.fill_null(backwards.median()).to_numpy()
+    for base, pattern, most in ((16, r"^[0-9a-f]+$", 9), (36, r"^[0-9a-z]+$", 7)):
+        fit = signs.str.contains(pattern).all() and bool((signs.str.len_chars() <= most).all())
+        if fit and signs.str.contains("[a-z]").any():
+            read = signs.str.to_integer(base=base, strict=False).cast(pl.Float64)
+            if read.count() == len(texts):
+                yield f"the digits of base {base} in", read.to_numpy()
 
 
 def _known_words(before: pl.Series, after: pl.Series) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.attack.blind.seed_streams import GENERATORS, Shape, drawing, heads
+from sfumato.attack.blind.seeds_apart import seeded_apart
 from sfumato.attack.catalogue import entry
 from sfumato.attack.engine.decimals import rounding_error
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_same_columns
@@ -130,6 +131,10 @@ class SeedReplay(Attack):
                         noise = _block(draw(seed, n * d), n, d, layout)
                         note = f"the noise is that of seed {seed} of {generator}"
                         return guess_values(_solve(knowledge, noise)[knowledge.targets], note=note)
+                apart = seeded_apart(scaled, generator, SEEDS, shape, deadline)
+                if apart is not None:
+                    note = f"the noise of each row, or column, is that of a seed of its own of {generator}"
+                    return guess_values(_solve_some(knowledge, apart)[knowledge.targets], note=note)
         raise NothingFoundError(f"none of {len(SEEDS)} seeds of {len(GENERATORS)} generators fits")
 
 
@@ -219,6 +224,14 @@ def _solve(knowledge: Knowledge, noise: FloatArray) -> FloatArray:
         share = float(np.median(shares / table[:, exact].std(axis=0)))
         for j in set(range(table.shape[1])) - set(exact):
             table[:, j] = _subtract_share(knowledge.released[:, j], noise[:, j], share)
+    return table
+
+
+def _solve_some(knowledge: Knowledge, noise: FloatArray) -> FloatArray:
+    """Return the columns whose noise is known, without it; nothing for the others."""
+    table, steps = np.full(noise.shape, np.nan), _steps(knowledge)
+    for j in np.flatnonzero(np.isfinite(noise).all(axis=0)):
+        table[:, j] = subtract_noise(knowledge.released[:, j], noise[:, j], steps[j])[0]
     return table
 
 

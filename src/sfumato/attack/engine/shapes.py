@@ -1,8 +1,8 @@
-"""How a row lies among the others of its table: what no linear map of the table and no order of its rows changes.
+"""What a table shows of its rows whatever was done to all of it: how far the next rows are, how often cells come.
 
-A table is first brought to a round shape (its covariance becomes that of independent columns). After that, two tables
-of which one is a linear map of the other differ by a rotation only, so every row has the same distances to the rows
-nearest to it in both. Nothing need be known of the map, nor of who is who.
+Turning rows, all of them or each group about its middle, leaves the distances to the rows nearest to them. Writing
+other values for those of a column, one for one, leaves how often each of them comes, alone and beside another. Nothing
+need be known of what was done, nor of who is who.
 """
 
 from __future__ import annotations
@@ -11,48 +11,75 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from sfumato.attack.engine.knowledge import FloatArray
+from sfumato.attack.engine.knowledge import FloatArray, IntArray
 from sfumato.attack.engine.neighbours import RowIndex
 
 _NEIGHBOURS = 12
-_FLAT = 1e-9  # share of the largest variance below which a direction holds nothing but rounding
-_MOST = 4e9  # rows x rows x columns that are compared
+_PAIRS = 15  # of columns
+_TELLING = 0.05  # different rows, as a share of all, without which how often cells come tells nobody
 
 
-def lies_among(table: FloatArray) -> FloatArray | None:
-    """Return the distances of every row to the middle and to the nearest rows of a table that was made round.
+def near_distances(table: FloatArray, rows: IntArray | None = None) -> FloatArray | None:
+    """Return how far the nearest rows of each row are, in logarithms, from those of the usual row.
 
     Parameters
     ----------
     table : array of shape (n, d)
         Rows.
+    rows : array of shape (m,), optional
+        Which rows are asked for. None (default): all.
 
     Returns
     -------
-    array of shape (n, 13), or None
-        None for tables that have too few rows, or too many to be compared.
+    array of shape (m, 12), or None
+        None for tables that have too few rows.
 
     Examples
     --------
     >>> draw = np.random.default_rng(0)
-    >>> table = draw.normal(size=(100, 3)) ** 3
-    >>> turned = table @ draw.normal(size=(3, 3)) + 5
-    >>> bool(np.allclose(lies_among(table), lies_among(turned)))
+    >>> table = draw.normal(size=(100, 3))
+    >>> turned = 5 * table @ np.linalg.qr(draw.normal(size=(3, 3)))[0]
+    >>> bool(np.allclose(near_distances(table), near_distances(turned)))
+    True
+    """
+    n = len(table)
+    if n < 2 * _NEIGHBOURS or not np.isfinite(table).all() or not np.ptp(table):
+        return None
+    asked = np.arange(n) if rows is None else rows
+    near = RowIndex(np.asarray(table - table.mean(axis=0))).nearest(asked, _NEIGHBOURS + 1)[0][:, 1:]
+    usual = float(np.median(near[:, -1]))
+    if usual <= 0:
+        return None
+    return np.asarray(np.log(np.maximum(near / usual, 1e-6)))
+
+
+def how_often(table: FloatArray) -> FloatArray | None:
+    """Return how often the cells of each row come in their columns, alone and in pairs; None where that tells nobody.
+
+    Parameters
+    ----------
+    table : array of shape (n, d)
+
+    Examples
+    --------
+    >>> table = np.random.default_rng(0).integers(0, 9, size=(200, 4)).astype(float)
+    >>> bool(np.array_equal(how_often(table), how_often((table * 5) % 9)))
     True
     """
     n, d = table.shape
-    if n < max(2 * d, _NEIGHBOURS + 2) or float(n) * n * d > _MOST or not np.isfinite(table).all():
-        return None
-    centred = table - table.mean(axis=0)
-    scale = centred.std(axis=0)
-    centred = centred[:, scale > 0] / scale[scale > 0]
-    if not centred.shape[1]:
-        return None
-    variances, axes = np.linalg.eigh(centred.T @ centred / n)
-    kept = variances > _FLAT * variances[-1]
-    points = centred @ axes[:, kept] / np.sqrt(variances[kept])
-    near = RowIndex(points).nearest(np.arange(n), _NEIGHBOURS + 1)[0][:, 1:]
-    return np.column_stack([np.linalg.norm(points, axis=1), near])
+    read = [np.unique(column, return_inverse=True, return_counts=True)[1:] for column in table.T]
+    read.sort(
+        key=lambda one: (len(one[1]), tuple(np.sort(one[1])[::-1]))
+    )  # wherever columns went, they are known again
+    codes, sizes = [code.reshape(-1) for code, _ in read], [len(counts) for _, counts in read]
+    told = [counts[code] for code, (_, counts) in zip(codes, read, strict=True)]
+    first, second = np.triu_indices(d, 1)
+    for at in np.random.default_rng([d, 56]).permutation(len(first))[:_PAIRS]:
+        i, j = first[at], second[at]
+        _, code, counts = np.unique(codes[i] * sizes[j] + codes[j], return_inverse=True, return_counts=True)
+        told.append(counts[code.reshape(-1)])
+    often = np.log(np.column_stack(told))
+    return often if len(np.unique(often, axis=0)) >= max(2 * _NEIGHBOURS, _TELLING * n) else None
 
 
 def words_for_shapes(original: FloatArray) -> dict[str, FloatArray]:

@@ -269,6 +269,7 @@ ROW_VIEWS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "own scale": own_scale,
     "ranks": lambda table: np.column_stack([_level(column) for column in table.T]),
     "size": lambda table: np.abs(own_scale(table)),
+    "size from the middle": lambda table: own_scale(np.abs(table - np.median(table, axis=0))),
     "direction": unit_rows,
     "direction of logarithms": unit_logs,
     "sorted cells": lambda table: np.sort(table, axis=1),

@@ -15,7 +15,7 @@ from sfumato.attack.engine.decimals import snap
 from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError, needs_known_rows, needs_same_columns
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray, Knowledge, guess_values
 from sfumato.attack.engine.scoring import CLOSE
-from sfumato.attack.known.place_digits import find_pitch
+from sfumato.attack.places.place_digits import find_pitch
 
 _FEWEST = 24
 _LEAST = 0.2  # share of the cells of known rows that others must tell, where they tell anything

@@ -56,7 +56,7 @@ def shared_pairs(first: FloatArray, second: FloatArray) -> Nearest:
         weights.append(np.sqrt(np.log(total / counts[code[has]])))
         begin += len(counts)
     if not rows:
-        return Nearest(sizes, *(np.empty(0, dtype=np.int64),) * 2, np.empty(0))
+        return Nearest(sizes, *(np.empty(0, dtype=np.int64),) * 2, np.empty(0), np.empty(0))
     where = np.concatenate(rows), np.concatenate(values)
     held = csr_matrix((np.concatenate(weights), where), shape=(total, begin))
     shared = (held @ held.T).tocsr()
@@ -69,7 +69,7 @@ def shared_pairs(first: FloatArray, second: FloatArray) -> Nearest:
     other = mate[mutual]
     after = np.maximum(following[mutual], following[other]) / best[mutual]
     alone = after < 1 - 1e-9  # of rows that share as much with a third one nobody is named
-    return Nearest(sizes, mutual[alone], other[alone], after[alone] ** 2)
+    return Nearest(sizes, mutual[alone], other[alone], after[alone] ** 2, np.zeros(int(alone.sum())))
 
 
 def _two_most(shared: csr_matrix, total: int) -> tuple[FloatArray, IntArray, FloatArray]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 #: very near must be found, too
 RATIOS = {1.0: 0.1, 0.5: 0.1, 0.2: 0.1, 0.02: 0.7}
 NEAREST = min(RATIOS)
+ALONE = 0.35  # how much nearer than the next row a twin is among those that stand alone
 #: share of the pairs that a release may have more than two samples, where they are only a little nearer than the next
 #: row: one that has as many people of every kind as the original lies more evenly between its rows than a sample does
 _EVENLY, _LOOSE = 0.05, 0.5
@@ -87,12 +88,27 @@ class Nearest:
         The two rows of each pair.
     ratio : array of shape (p,)
         How much nearer they are than the next row.
+    beyond : array of shape (p,)
+        How far the row beyond them is, from whichever of both it is farther.
     """
 
     sizes: tuple[int, int]
     one: IntArray
     other: IntArray
     ratio: FloatArray
+    beyond: FloatArray
+
+    def alone(self, share: float) -> Nearest:
+        """Return the pairs of those that stand farthest from all others, and are far nearer to one another: as equals.
+
+        Parameters
+        ----------
+        share : float
+            How many of the pairs stand so far out.
+        """
+        far = self.beyond >= np.quantile(self.beyond, 1 - share) if len(self.beyond) else self.beyond > 0
+        kept = np.flatnonzero(far & (self.ratio <= ALONE))
+        return Nearest(self.sizes, self.one[kept], self.other[kept], np.zeros(len(kept)), self.beyond[kept])
 
 
 def count_twins(pairs: Nearest, chance: Mapping[float, float] | None = None, *, farthest: float = 1.0) -> Twins:
@@ -158,23 +174,20 @@ def usual_share(n: int, m: int) -> float:
     return 2 * n * m / ((n + m) * (n + m - 1))
 
 
-def shares_without_copies(first: FloatArray, second: FloatArray) -> dict[float, float]:
+def shares_without_copies(near: Nearest) -> dict[float, float]:
     """Return for each limit of `RATIOS` the most pairs, as a share, that two tables without copies may have in both.
 
     Parameters
     ----------
-    first : array of shape (n, d)
-        A table, scaled.
-    second : array of shape (m, d)
-        One that holds the same values without copies.
+    near : Nearest
+        Pairs of a table and of one that holds the same values without copies.
 
     Examples
     --------
     >>> draw = np.random.default_rng(0)
-    >>> shares_without_copies(draw.normal(size=(300, 4)), draw.normal(size=(300, 4)))[1.0] < 0.8
+    >>> shares_without_copies(nearest_pairs(draw.normal(size=(300, 4)), draw.normal(size=(300, 4))))[1.0] < 0.8
     True
     """
-    near = nearest_pairs(first, second)
     n, m = near.sizes
     ratio, cross = near.ratio, (near.one < n) != (near.other < n)
     most = {}
@@ -228,7 +241,7 @@ def nearest_pairs(first: FloatArray, second: FloatArray, *, most: int | None = N
     once = (one < other) | ~np.isin(other, one)  # a pair of two rows that were asked for comes twice
     one, other = one[once], other[once]
     ratio = distance[one] / np.minimum(beyond[one], beyond[other])
-    return Nearest((len(first), len(second)), one, other, ratio)
+    return Nearest((len(first), len(second)), one, other, ratio, np.maximum(beyond[one], beyond[other]))
 
 
 class NearCopies(Attack):

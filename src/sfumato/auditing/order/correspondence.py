@@ -7,8 +7,9 @@ back. Where both tables name people, names are believed if the other columns agr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from sfumato._arrays import Floats, Integers
+from sfumato.attack.engine.registration import laid_upon, projected_upon
 from sfumato.attack.engine.transforms import ROW_VIEWS, own_scale
 from sfumato.attack.known.low_digits import digits_after, digits_at
-from sfumato.attack.linkage.twins import Twins
+from sfumato.attack.linkage.twins import Twins, count_twins, nearest_pairs
 from sfumato.auditing.aligned import align_tables, visibly_moved
-from sfumato.auditing.copies import DOUBT, MOST_ROWS, TwinFinder, exchanged, seen_tables
+from sfumato.auditing.copies import DOUBT, MOST_ROWS, TwinFinder
+from sfumato.auditing.order.seen import exchanged, seen_tables
 from sfumato.auditing.order.shared_cells import order_by_cells
 from sfumato.auditing.whole.looked_up import categories_in_order
 from sfumato.exceptions import SfumatoError
@@ -54,6 +57,11 @@ class Matched:
     share: float
     view: str
 
+    @property
+    def note(self) -> str:
+        """One sentence."""
+        return f"the rows stand in another order; {self.share:.0%} of them were matched by {self.view}"
+
 
 def find_order(
     original: Floats, released: Floats, *, seed: int = 0, finder: TwinFinder | None = None
@@ -75,18 +83,45 @@ def find_order(
             best = (name, twins)
     if best is None:
         return None
-    name, twins = best
-    moved = twins.first != twins.second
-    if twins.at_least(DOUBT) < _MATCHED * n or moved.mean() < 0.5:
+    name = best[0]
+
+    def places() -> tuple[Floats, Floats]:
+        seen = seen_tables(original, released, seed=seed)
+        return seen.get(name, seen["values"])  # rows that share cells have no place by these
+
+    return _matched(*best, n, places)
+
+
+def _matched(name: str, twins: Twins, n: int, places: Callable[[], tuple[Floats, Floats]]) -> Matched | None:
+    """Return the order that twins tell; None if they are few, or stand at their own rows."""
+    if twins.at_least(DOUBT) < _MATCHED * n or (twins.first != twins.second).mean() < 0.5:
         return None
     order = np.full(n, -1, dtype=np.int64)
     order[twins.second] = twins.first
     rows, people = np.flatnonzero(order < 0), np.setdiff1d(np.arange(n), twins.first)
     if len(rows):
-        seen = seen_tables(original, released, seed=seed)
-        left, right = seen.get(name, seen["values"])  # rows that share cells have no place by these
+        left, right = places()
         order[rows] = people[_fit(right[rows], left[people])]
     return Matched(order, len(twins.first) / n, name)
+
+
+def find_order_of_sums(original: Floats, released: Floats, *, seed: int = 0) -> Matched | None:
+    """Return the order of a shuffled release of fewer columns, sums of the original's; None if it cannot be known.
+
+    Parameters
+    ----------
+    original, released : arrays of shapes (n, d) and (n, e)
+    """
+    if len(original) != len(released) or len(original) > MOST_ROWS:
+        return None
+    for lay in (laid_upon, partial(projected_upon, seed=seed)):
+        pair = lay(original, released)
+        twins = None if pair is None else count_twins(nearest_pairs(*pair))
+        if pair is not None and twins is not None and twins.likely < DOUBT:
+            found = _matched("how they lie", twins, len(original), lambda pair=pair: pair)  # type: ignore[misc]
+            if found is not None:
+                return found
+    return None
 
 
 def _fit(rows: Floats, people: Floats) -> Integers:
@@ -268,9 +303,10 @@ def find_out_order(
         tables = align_tables(original, released, columns=columns, leave_out=leave_out)
     except SfumatoError:  # whoever reads the tables next says what is wrong with them
         return "assumed", None, ""
-    if not tables.same_columns:
-        return "assumed", None, ""
     x, y = tables.original, tables.released
+    if not tables.same_columns:
+        summed = find_order_of_sums(x, y, seed=seed) if y.shape[1] <= x.shape[1] else None
+        return ("assumed", None, "") if summed is None else ("found", summed.order, summed.note)
     named = order_by_names(original, released)
     if named is not None and not stands_in_order(x, y, seed=seed):
         back = np.argsort(named)
@@ -278,8 +314,7 @@ def find_out_order(
             return "found", named, "the rows stand in another order, which a column that names everybody tells"
     found = find_order(x, y, seed=seed, finder=finder)
     if found is not None:
-        note = f"the rows stand in another order; {found.share:.0%} of them were matched by {found.view}"
-        return "found", found.order, note
+        return "found", found.order, found.note
     numbered = order_by_digits(y)
     if numbered is not None and not np.array_equal(numbered, np.arange(len(numbered))):
         return "found", numbered, "the rows stand in another order, which digits of a column tell"

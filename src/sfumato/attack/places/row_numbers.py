@@ -14,8 +14,8 @@ from sfumato.attack.engine.interface import Attack, Deadline, NothingFoundError
 from sfumato.attack.engine.knowledge import BoolArray, FloatArray, Guess, IntArray, Knowledge, Places, guess_links
 from sfumato.attack.known.digit_sums import place_of_digits
 from sfumato.attack.known.low_digits import digits_after, digits_at, telling_digits
-from sfumato.attack.known.place_codes import code_of_places, codes_of, places_of_bits
-from sfumato.attack.known.place_digits import find_speed, on_circle
+from sfumato.attack.places.place_codes import code_of_places, codes_of, places_of_bits
+from sfumato.attack.places.place_digits import find_speed, on_circle
 
 _SURE = 0.98
 _FEWEST = 20  # known rows, without which a speed cannot be told from chance
@@ -68,21 +68,20 @@ class RowNumbers(Attack):
             there.append(_points(turns) / unit)
             wanted.append(_points(np.asarray(speed * held.asked + start, dtype=np.float64)) / unit)
         for column in knowledge.released.T:
-            for codes in codes_of(column):
-                code = code_of_places(codes, held.rows, held.numbers, deadline)
-                if code is not None:
-                    exact = True
-                    there.append(codes[:, None].astype(np.float64) * 4)
-                    wanted.append(code(held.asked)[:, None].astype(np.float64) * 4)
-                    break
+            told = [code_of_places(codes, held.rows, held.numbers, deadline) for codes in codes_of(column)]
+            code = max(filter(None, told), key=lambda one: len(np.unique(one[0])), default=None)  # some say a part only
+            if code is not None:
+                exact = True
+                there.append(code[0][:, None].astype(np.float64) * 4)
+                wanted.append(code[1](held.asked)[:, None].astype(np.float64) * 4)
         summed = None if exact else place_of_digits(knowledge.released, held.rows, places, deadline)
         if summed is not None:
             there.append(summed[:, None] * 4)
             wanted.append(held.asked[:, None].astype(np.float64) * 4)
-        told = None if summed is not None else places_of_bits(_two_valued(knowledge), held.rows, held.numbers)
-        if told is not None:
-            there.append(told[0].astype(np.float64) * 4)
-            wanted.append(bits_of(held.asked, len(told[1]))[:, told[1]].astype(np.float64) * 4)
+        bits = None if summed is not None else places_of_bits(_two_valued(knowledge), held.rows, held.numbers)
+        if bits is not None:
+            there.append(bits[0].astype(np.float64) * 4)
+            wanted.append(bits_of(held.asked, len(bits[1]))[:, bits[1]].astype(np.float64) * 4)
         if not there:
             raise NothingFoundError("no digits follow the places of the rows")
         nearest = cKDTree(np.column_stack(there)).query(np.column_stack(wanted))[1]
