@@ -26,6 +26,7 @@ _BLOCK = 512
 _USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they would keep nothing
 _SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
 _MARKED = 1000  # what a label is worth that a tree gives: a few rows of another cluster change its scatter too much
+_SMALL = 3  # times the fewest rows of an atom: labels of clusters that have fewer are worth more
 _LEAST_ROWS, _IN_ROWS = 10, 50  # fewest rows of an atom of a small table: one in so many of all
 _STEP = 0.85  # atoms that are left when too little residual security is
 
@@ -147,8 +148,11 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
     least = detail.rows
     labels, lonely = atoms.clusters, _lonely(atoms, least)
     apart: Flags = np.logical_or.reduce(lonely, axis=1)
-    joining = _Joining(labels, atoms.counts, _weights(atoms.named), apart)
-    company = joining.in_company(lonely, least)
+    worth = _worth(atoms, least)
+    company = _Joining(labels, atoms.counts, worth, apart).in_company(lonely, least)
+    # what is left over of a small cluster joins others after all: nobody is alone for the sake of a centre
+    apart &= np.bincount(company, weights=atoms.counts, minlength=len(atoms))[company] >= min(least, _LEAST_ROWS)
+    joining = _Joining(labels, atoms.counts, worth, apart)
 
     def ends() -> Integers:
         home: Integers = np.where(apart, company, joining.home(least))
@@ -200,6 +204,18 @@ def _weights(named: Named) -> list[int]:
     return [1 + sum(doubt < limit for limit in _SURE) for doubt in named.doubts] + [_MARKED] * len(named.marks)
 
 
+def _worth(atoms: Atoms, least: int) -> Integers:
+    """Return what each label of each atom is worth, shape (clusterings, a): more in clusters of few atoms.
+
+    Whoever leaves a large cluster is not missed; if the few atoms of a small one leave it, a centre is gone.
+    """
+    worth = np.empty(atoms.clusters.T.shape, dtype=np.int64)
+    for index, (weight, labels) in enumerate(zip(_weights(atoms.named), atoms.clusters.T, strict=True)):
+        sizes = np.bincount(labels, weights=atoms.counts)[labels].astype(np.int64)
+        worth[index] = weight * (1 + _SMALL * least // np.maximum(sizes, least))
+    return worth
+
+
 def _loss(atoms: Atoms, home: Integers) -> float:
     """Return the share of labels that rows give up."""
     labels = atoms.clusters
@@ -214,14 +230,14 @@ class _Joining:
     ----------
     labels : array of shape (a, clusterings)
     counts : array of shape (a,)
-    weights : list of int
-        What a label of each clustering is worth.
+    worth : array of shape (clusterings, a)
+        What a label is worth to an atom that has it.
     fixed : array of shape (a,)
         Atoms that neither join others nor are joined.
     """
 
-    def __init__(self, labels: Integers, counts: Integers, weights: list[int], fixed: Flags) -> None:
-        self._labels, self._weights = np.ascontiguousarray(labels.T.astype(np.int32)), weights
+    def __init__(self, labels: Integers, counts: Integers, worth: Integers, fixed: Flags) -> None:
+        self._labels, self._worth = np.ascontiguousarray(labels.T.astype(np.int32)), worth
         self._rows, self._counts = counts, counts.copy()
         self._to = np.arange(len(counts))
         self._alive = ~fixed
@@ -306,8 +322,7 @@ class _Joining:
         return home
 
     def _differs(self, atom: int, other: int) -> int:
-        pairs = zip(self._labels[:, atom].tolist(), self._labels[:, other].tolist(), self._weights, strict=True)
-        return sum(weight for mine, theirs, weight in pairs if mine != theirs)
+        return int(self._worth[self._labels[:, atom] != self._labels[:, other], atom].sum())
 
     def _join_at_once(self, small: Integers, large: Integers) -> None:
         self._alive[small] = False
@@ -318,11 +333,11 @@ class _Joining:
 
     def _nearest(self, atoms: Integers, among: Integers) -> Integers:
         if len(atoms) == 1:
-            differ = (np.array(self._weights) @ (self._labels[:, atoms] != self._labels[:, among]))[None, :]
+            differ = (self._worth[:, atoms[0]] @ (self._labels[:, atoms] != self._labels[:, among]))[None, :]
         else:
             differ = np.zeros((len(atoms), len(among)), dtype=np.int64)
-            for labels, weight in zip(self._labels, self._weights, strict=True):
-                differ += weight * (labels[atoms][:, None] != labels[among])
+            for labels, worth in zip(self._labels, self._worth, strict=True):
+                differ += worth[atoms][:, None] * (labels[atoms][:, None] != labels[among])
         # fewest labels first, then most rows, then the first one
         differ = differ * (int(self._counts.sum()) + 1) - self._counts[among]
         nearest: Integers = among[differ.argmin(axis=1)]
