@@ -41,7 +41,7 @@ SECTIONS = {
         "reference/metrics",
         "reference/formats",
     ),
-    "Measured": ("frontier", "benchmarks", "reproduction"),
+    "Measured": ("frontier", "exposed", "benchmarks", "reproduction"),
     "Project": ("project/design", "project/contributing", "project/security", "project/changelog"),
 }
 
