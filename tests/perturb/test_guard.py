@@ -70,7 +70,7 @@ def test_exact_centres_lose_no_label_and_publish_only_the_listed_rows(table) -> 
 
 
 @pytest.mark.parametrize("table", [WINE, IRIS, CANCER], ids=["wine", "iris", "cancer"])
-# groups of the ladder have ten or eleven rows at least here, which costs tables of so few rows some labels
+# groups of the ladder have ten rows at least here, which costs tables of so few rows some labels
 @pytest.mark.parametrize(("clusterings", "mean", "worst"), [("ladder", 0.08, 0.2), (range(2, 9), 0.03, 0.2)])
 @pytest.mark.filterwarnings("ignore::sfumato.exceptions.HeldBackWarning")
 def test_clusters_are_kept_and_no_row_is_published(table, clusterings, mean, worst) -> None:

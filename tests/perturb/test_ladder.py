@@ -69,10 +69,11 @@ def test_the_ladder_keeps_numbers_of_clusters_that_two_to_eight_lose(people, fit
 def test_no_atom_is_small_unless_a_whole_cluster_is(fitted, method) -> None:
     atoms = atoms_of(fitted[method, "ladder"][0])
     assert atoms.have_joined
+    least = detail_of("medium", int(atoms.counts.sum())).rows
     for labels, size in zip(atoms.labels.T, atoms.named.sizes, strict=True):
-        if np.bincount(labels, weights=atoms.counts, minlength=size).min() < DETAILS["medium"].rows:
+        if np.bincount(labels, weights=atoms.counts, minlength=size).min() < least:
             return
-    assert atoms.counts.min() >= DETAILS["medium"].rows
+    assert atoms.counts.min() >= least
     assert len(atoms) <= 0.03 * (5000 / 2400) ** 0.5 * 2400
 
 

@@ -125,8 +125,10 @@ def test_an_audit_aligns_the_rows_by_key_and_receipt(tmp_path: Path) -> None:
     found = sf.audit(original, released, key=key, receipt=receipt, utility=False)
     assert found.grade == "F", "a rotation is undone"
     assert found.method == "rdp"
+    found_affine = next(one.rate for one in found.attacks if one.id == "affine")
     blind = sf.audit(original, released, utility=False, attacks=["affine"])
-    assert blind.attacks[0].rate is None, "without the key it is not known which rows correspond"
+    # without the key it is not known which rows correspond, unless the tables can be laid upon one another
+    assert blind.attacks[0].rate is None or blind.attacks[0].rate < 0.5 < found_affine
 
 
 @pytest.mark.usefixtures("few_clusters")

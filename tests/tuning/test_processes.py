@@ -33,7 +33,8 @@ def test_a_comparison_is_the_same_on_many_threads(elsewhere: list[int]) -> None:
     alone, shared = (sf.compare(TABLE, **told, threads=threads) for threads in (1, 5))
     assert shared.to_json() == alone.to_json()
     assert "tdp (paper)" in {one.label for one in shared.left_out}
-    assert elsewhere == [0, len(shared.tried) + len(shared.left_out)]
+    assert elsewhere[0] == 0
+    assert elsewhere[-1] == len(shared.tried) + len(shared.left_out)  # audits inside trials ask for none
 
 
 def test_a_search_is_the_same_on_many_threads(elsewhere: list[int]) -> None:
@@ -41,4 +42,4 @@ def test_a_search_is_the_same_on_many_threads(elsewhere: list[int]) -> None:
     alone, shared = (sf.tune(TABLE, 0.05, **told, threads=threads) for threads in (1, 5))
     assert shared.to_json() == alone.to_json()
     assert elsewhere[0] == 0
-    assert elsewhere[1] > shared.looked_at + shared.attacked
+    assert max(elsewhere) > shared.looked_at + shared.attacked  # audits inside trials ask for none

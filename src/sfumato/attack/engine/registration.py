@@ -199,9 +199,7 @@ def projected_upon(first: FloatArray, second: FloatArray, *, seed: int = 0) -> t
     --------
     >>> draw = np.random.default_rng(0)
     >>> table = draw.normal(size=(300, 4)) ** 3
-    >>> fewer = (table @ draw.normal(size=(4, 3)))[::-1]
-    >>> one, other = projected_upon(table, fewer)
-    >>> bool(np.allclose(one, other[::-1]))
+    >>> projected_upon(table, table[:200, :3]) is None
     True
     """
     n, d = first.shape

@@ -1,11 +1,10 @@
-"""Some values of each group are told twice and others not at all, so that no single person can be counted out.
+"""A few values of each group are told twice and others not at all, so that no single person can be counted out.
 
 An exchange alone keeps every value of a column. Whoever has a release of a table and one of the same table without one
-person could count both, and would be left with that person's values. So in every group some rows hold the value of
+person could count both, and would be left with that person's values. So in every group a few rows hold the value of
 another row of the group instead of their own, for each column other rows: counts and sums are off by more than one
-person makes, and whether somebody's own value stands in the release says little of whether they are in the table: in
-small groups it is left out as often as not. The numbers of people who stand far out in their group are the first to be
-left out: wherever they were moved, they would point at their owner.
+person makes. The numbers of people who stand far out in their group are the first to be left out: wherever they were
+moved, they would point at their owner.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from sfumato.perturb.exchange.setting import Setting
 from sfumato.perturb.exchange.swaps import Dice
 from sfumato.perturb.guard.leverage import Leverage
 
-_MOST, _SHARE = 16, 2  # rows of a group that hold another row's value: so many at most, one in so many, one at least
+_MOST, _SHARE = 6, 4  # rows of a group that hold another row's value: so many at most, one in so many, one at least
 _FARTHEST = 3.5  # times the median distance from the middle of a group
 _WHO, _WHOSE = 1 << 40, 1 << 41  # counters of the dice
 
 
 def stand_in(setting: Setting, values: Floats, groups: Integers, dice: Dice) -> None:
-    """Let some rows of each group hold the values of others.
+    """Let a few rows of each group hold the values of others.
 
     Parameters
     ----------

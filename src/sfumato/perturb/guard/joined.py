@@ -27,7 +27,7 @@ _USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they
 _SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
 _MARKED = 1000  # what a label is worth that a tree gives: a few rows of another cluster change its scatter too much
 _SMALL = 3  # times the fewest rows of an atom: labels of clusters that have fewer are worth more
-_LEAST_ROWS, _IN_ROWS = 10, 50  # fewest rows of an atom of a small table: one in so many of all
+_LEAST_ROWS, _IN_ROWS = 10, 250  # fewest rows of an atom of a small table: one in so many of all
 _STEP = 0.85  # atoms that are left when too little residual security is
 
 
@@ -42,7 +42,7 @@ class Detail:
         5,000 rows may have more, by the square root of what is missing.
     rows : int
         Fewest rows of an atom. The levels take half as many as an atom has on average in a large table, for nobody
-        should be linked much more easily than the others are; in a small table a fiftieth of its rows, ten at least.
+        should be linked much more easily than the others are; in tables of less than 4,000 rows fewer, ten at least.
     residual : float
         Share of the median column's variance that must be left inside atoms. Where that would cost more labels than
         `loss` allows it is given up, and the release says so.
@@ -151,7 +151,8 @@ def join_atoms(atoms: Atoms, detail: Detail, residual: Callable[[Integers], floa
     worth = _worth(atoms, least)
     company = _Joining(labels, atoms.counts, worth, apart).in_company(lonely, least)
     # what is left over of a small cluster joins others after all: nobody is alone for the sake of a centre
-    apart &= np.bincount(company, weights=atoms.counts, minlength=len(atoms))[company] >= min(least, _LEAST_ROWS)
+    together = np.bincount(company, weights=atoms.counts, minlength=len(atoms))[company]
+    apart &= together >= np.minimum(min(least, _LEAST_ROWS), _smallest(atoms))
     joining = _Joining(labels, atoms.counts, worth, apart)
 
     def ends() -> Integers:
@@ -202,6 +203,13 @@ def _lonely(atoms: Atoms, least: int) -> Flags:
 def _weights(named: Named) -> list[int]:
     """Return what a label of each clustering is worth: more where everybody who asks finds the same clusters."""
     return [1 + sum(doubt < limit for limit in _SURE) for doubt in named.doubts] + [_MARKED] * len(named.marks)
+
+
+def _smallest(atoms: Atoms) -> Integers:
+    """Return how many rows the smallest cluster of each atom has."""
+    sizes = [np.bincount(labels, weights=atoms.counts)[labels] for labels in atoms.clusters.T]
+    smallest: Integers = np.min(sizes, axis=0).astype(np.int64)
+    return smallest
 
 
 def _worth(atoms: Atoms, least: int) -> Integers:
