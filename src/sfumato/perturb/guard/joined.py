@@ -27,7 +27,9 @@ _USUAL_ROWS = 5000  # smaller tables may have more atoms for their rows, or they
 _SURE = (0.08, 0.03, 0.01)  # doubts below which a clustering counts once more
 _MARKED = 1000  # what a label is worth that a tree gives: a few rows of another cluster change its scatter too much
 _SMALL = 3  # times the fewest rows of an atom: labels of clusters that have fewer are worth more
-_LEAST_ROWS, _IN_ROWS = 10, 250  # fewest rows of an atom of a small table: one in so many of all
+_LEAST_ROWS = 10  # people of a small cluster that may stay by themselves
+_OF_FEW: Mapping[str, int] = {"coarse": 20, "medium": 10, "fine": 6}  # fewest rows of an atom of a small table
+_IN_ROWS = 250  # and of a larger one, up to what the level says: one in so many of all
 _STEP = 0.85  # atoms that are left when too little residual security is
 
 
@@ -85,7 +87,7 @@ def detail_of(wanted: str | Mapping[str, Any], n_rows: int | None = None) -> Det
         raise ParameterError(f"there is no detail {level!r}", hint=", ".join(DETAILS))
     usual = asdict(DETAILS[level])
     if n_rows is not None:
-        usual["rows"] = min(usual["rows"], max(_LEAST_ROWS, n_rows // _IN_ROWS))
+        usual["rows"] = min(usual["rows"], max(_OF_FEW[level], n_rows // _IN_ROWS))
     for name, value in given.items():
         if name not in usual or isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
             raise ParameterError(
